@@ -75,7 +75,7 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
     path,
     timeout,
     inputSchema: behaviour.inputSchema ?? `{"type":"object","properties":${properties(input)}}`,
-    outputSchema: `{"oneOf":[${output.map(({ name, ports }) => `{"properties":{${JSON.stringify(name)}:{"properties":${properties(ports)}}}}`)}]}`,
+    outputSchema: `{"oneOf":[${output.map(variantSchema)}]}`,
     input,
     closedInput: behaviour.closedInput ?? false,
     output,
@@ -119,6 +119,11 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
   const prefix = path.split("/").filter(Boolean).join("/");
   return { fqn: name, class: Tool, contract, calls, target: `/${prefix === "" ? "" : `${prefix}/`}invoke` };
 }
+
+const variantSchema = ({ name, ports, text }: Variant) =>
+  text
+    ? JSON.stringify({ const: name })
+    : `{"properties":{${JSON.stringify(name)}:{"properties":${properties(ports)}}}}`;
 
 /** Text, because an object would put integer-like names first. */
 function properties(ports: readonly Port[]): string {

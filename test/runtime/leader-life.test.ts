@@ -6,7 +6,7 @@ import {
   type CallEnd,
   type CallStart,
   LeaderClient,
-  LeaderError,
+  type LeaderError,
   type LeaderOptions,
   prepareSigningKey,
   publicKeyOf,
@@ -17,38 +17,26 @@ import { selectEngine } from "#client/wire/signature/ed25519.js";
 import { outputHash, toolSignatureMessage } from "#client/wire/signature/signature.js";
 import { proves } from "../proves.js";
 import { holdTimers } from "./held-timers.js";
+import {
+  type Answer,
+  agentOf,
+  DONE,
+  documentOf,
+  type End,
+  failureOf,
+  leader,
+  RESULT_TYPE,
+  type Sent,
+} from "./leader-scene.js";
 
-const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
 const TOOL_SEED = Buffer.alloc(32, 9);
-const RESULT = encodeOutput({ tag: "done", ports: [] });
-const BCS = "application/vnd.nexus.canonical-tool-response+bcs";
 const [A, B] = ["A".repeat(22), "B".repeat(22)];
-const documentOf = (inputs: object, output: object = { const: "done" }) => ({
-  fqn: "xyz.test.life@1",
-  url: "http://127.0.0.1:1/",
-  timeout: 25_000,
-  description: "d",
-  input_schema: { type: "object", properties: inputs },
-  output_schema: { oneOf: [output] },
-});
-const DOCUMENT = JSON.stringify(documentOf({ any: {} }));
-
-interface Sent {
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-interface Answer {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-}
-/** `lost`: the request was sent, and its connection ended. `unsent`: no connection. `never`: no answer. */
-type End = Answer | "lost" | "unsent" | "never";
+const FQN = "xyz.test.life@1";
+const DOCUMENT = documentOf(FQN, { any: {} });
 
 const done = (memory?: string): Answer => ({
-  headers: { "content-type": BCS, ...(memory && { "x-svc-replay-memory": memory }) },
-  body: RESULT,
+  headers: { "content-type": RESULT_TYPE, ...(memory && { "x-svc-replay-memory": memory }) },
+  body: DONE,
 });
 const refused = (status: number, error: string, headers: Record<string, string> = {}): Answer => ({
   status,
@@ -62,39 +50,12 @@ function scripted(
   answers: readonly End[] | ((sent: Sent, n: number) => End),
   options: LeaderOptions & { url?: string[] } = {},
 ) {
-  const sent: Sent[] = [];
-  const dispatch = (options: object, handler: object) => {
-    const request = options as Sent;
-    sent.push(request);
-    const n = sent.length - 1;
-    const end = typeof answers === "function" ? answers(request, n) : answers[Math.min(n, answers.length - 1)];
-    const to = handler as Record<string, (...args: unknown[]) => void>;
-    const control = { abort: (error: Error) => to.onResponseError?.(control, error) };
-    if (end === "unsent") {
-      to.onResponseError?.(control, Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
-      return true;
-    }
-    to.onRequestStart?.(control);
-    if (end === "lost") to.onResponseError?.(control, Object.assign(new Error("reset"), { code: "ECONNRESET" }));
-    if (typeof end !== "object") return true;
-    to.onResponseStart?.(control, end.status ?? 200, end.headers ?? {});
-    to.onResponseData?.(control, Buffer.from(end.body ?? ""));
-    to.onResponseEnd?.(control, {});
-    return true;
-  };
+  const { sent, dispatcher } = agentOf(answers);
   const trust = options.toolKey === undefined ? { acceptUnverified: true } : {};
-  const client = LeaderClient.fromMetadata(DOCUMENT, { leader, dispatcher: { dispatch }, ...trust, ...options });
-  return { client, sent, dispatcher: { dispatch } };
+  const client = LeaderClient.fromMetadata(DOCUMENT, { leader, dispatcher, ...trust, ...options });
+  return { client, sent, dispatcher };
 }
 
-const failure = async (call: Promise<unknown>) => {
-  const error = await call.then(
-    () => assert.fail("expected a failure"),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof LeaderError, String(error));
-  return error;
-};
 const endOf = ({ code, ran }: LeaderError) => `${code} ${ran}`;
 const memories = (sent: readonly Sent[]) =>
   sent.map(({ headers }) => headers["X-Svc-Replay-Memory"]?.replace(/=\d+$/, "=…") ?? "none");
@@ -157,22 +118,22 @@ describe("repeat", () => {
     ] as const) {
       const { client, sent } = scripted([done(A), "lost", end]);
       await client.invoke(input);
-      const [error] = await withoutPauses(() => failure(client.invoke(input, { repeat: true })));
+      const [error] = await withoutPauses(() => failureOf(client.invoke(input, { repeat: true })));
       assert.deepEqual([endOf(error), sent.length], [expected, 3]);
     }
     const { client } = scripted([refused(401, "auth_failed")]);
-    assert.equal(endOf(await failure(client.repeat(client.sign(input)))), "auth_failed no");
+    assert.equal(endOf(await failureOf(client.repeat(client.sign(input)))), "auth_failed no");
   });
 
   test("ends when a pause would last beyond the deadline, and at the signal", async () => {
     const { client, sent } = scripted([done(A), "lost", refused(503, "overloaded", { "retry-after": "60" })]);
     await client.invoke(input);
     const deadline = Date.now() + 30_000;
-    const [error] = await withoutPauses(() => failure(client.invoke(input, { repeat: true, deadline })));
+    const [error] = await withoutPauses(() => failureOf(client.invoke(input, { repeat: true, deadline })));
     assert.deepEqual([endOf(error), sent.length], ["overloaded maybe", 3]);
     const controller = new AbortController();
     const pausing = scripted(["lost"]).client;
-    const call = failure(pausing.invoke(input, { repeat: true, signal: controller.signal }));
+    const call = failureOf(pausing.invoke(input, { repeat: true, signal: controller.signal }));
     setImmediate(() => controller.abort());
     const stopped = await call;
     assert.equal(stopped.code, "aborted");
@@ -199,9 +160,9 @@ describe("repeat", () => {
 
   test("a request whose first attempt had no name sends a name that no server has", async () => {
     const { client, sent } = scripted(["lost", done(A), lostMemory(A)]);
-    const { request } = await failure(client.invoke(input));
+    const { request } = await failureOf(client.invoke(input));
     await client.invoke(input);
-    assert.equal(endOf(await failure(client.send(request as SignedRequest))), "replay_memory_lost maybe");
+    assert.equal(endOf(await failureOf(client.send(request as SignedRequest))), "replay_memory_lost maybe");
     assert.deepEqual(memories(sent), ["none", "none", "unknown;age=…"]);
   });
 
@@ -213,8 +174,8 @@ describe("repeat", () => {
           ? { headers: { "x-svc-replay-memory": A }, body: DOCUMENT }
           : refused(409, "replay_memory_lost");
       });
-      const { request } = await failure(client.invoke(input));
-      const [error] = await withoutPauses(() => failure(client[act](request as SignedRequest)));
+      const { request } = await failureOf(client.invoke(input));
+      const [error] = await withoutPauses(() => failureOf(client[act](request as SignedRequest)));
       assert.equal(endOf(error), "replay_memory_lost maybe");
       assert.deepEqual(memories(sent).slice(0, 3), ["none", "none", "unknown;age=…"]);
     }
@@ -223,7 +184,7 @@ describe("repeat", () => {
   test("the age of a repeat includes the time during which the machine was suspended", async (t) => {
     const { client, sent } = scripted([done(A), "lost", done(A)]);
     await client.invoke(input);
-    const error = await failure(client.invoke(input));
+    const error = await failureOf(client.invoke(input));
     const wakeUp = Date.now() + 600_000;
     t.mock.method(Date, "now", () => wakeUp);
     await client.send(error.request as SignedRequest);
@@ -238,7 +199,7 @@ describe("repeat", () => {
     assert.deepEqual(memories(first.sent), ["none", `${A};age=…`, `${B};age=…`]);
     const later = scripted([done(A), "lost", lostMemory(B)]);
     await later.client.invoke(input);
-    const [error] = await withoutPauses(() => failure(later.client.invoke(input, { repeat: true })));
+    const [error] = await withoutPauses(() => failureOf(later.client.invoke(input, { repeat: true })));
     assert.equal(endOf(error), "replay_memory_lost maybe");
     assert.deepEqual(new Set(memories(later.sent).slice(1)), new Set([`${A};age=…`]));
     proves("8.39");
@@ -247,7 +208,7 @@ describe("repeat", () => {
   test("a first attempt that the named memory refuses may have run, because a gateway sent it before, and is not sent again", async () => {
     const { client, sent } = scripted([done(A), lostMemory(A), done(A)]);
     await client.invoke(input);
-    assert.equal(endOf(await failure(client.invoke(input))), "replay_memory_lost maybe");
+    assert.equal(endOf(await failureOf(client.invoke(input))), "replay_memory_lost maybe");
     assert.equal(sent.length, 2);
   });
 
@@ -324,16 +285,19 @@ describe("keys of the tool", () => {
     const [leaderSignature, nonce] = ["X-Svc-Leader-Signature", "X-Svc-Nonce"].map((name) =>
       Buffer.from(headers[name] ?? "", "base64url"),
     ) as [Buffer, Buffer];
-    const signature = engine.sign(signing, toolSignatureMessage(leaderSignature, nonce, outputHash(RESULT)));
+    const signature = engine.sign(signing, toolSignatureMessage(leaderSignature, nonce, outputHash(DONE)));
     const own = { "x-svc-sig-v": "3", "x-svc-tool-signature": Buffer.from(signature).toString("base64url") };
-    return { headers: { "content-type": BCS, ...own }, body: RESULT };
+    return { headers: { "content-type": RESULT_TYPE, ...own }, body: DONE };
   };
 
   test("any of a list verifies", async () => {
     for (const toolKey of [key, [other, key], [Buffer.from(other).toString("hex"), Buffer.from(key).toString("hex")]]) {
       assert.equal((await scripted(signed, { toolKey }).client.invoke(input)).signature, "verified");
     }
-    assert.equal((await failure(scripted(signed, { toolKey: [other] }).client.invoke(input))).code, "wrong_signature");
+    assert.equal(
+      (await failureOf(scripted(signed, { toolKey: [other] }).client.invoke(input))).code,
+      "wrong_signature",
+    );
     assert.throws(() => scripted(signed, { toolKey: [] }), /toolKey: expected at least one key/);
   });
 
@@ -343,7 +307,7 @@ describe("keys of the tool", () => {
     const { client } = scripted(signed, { toolKey });
     assert.equal((await client.invoke(input)).signature, "verified");
     assert.equal(asked, 2);
-    assert.equal((await failure(client.invoke(input))).code, "wrong_signature");
+    assert.equal((await failureOf(client.invoke(input))).code, "wrong_signature");
     assert.equal(asked, 4);
   });
 
@@ -356,7 +320,7 @@ describe("keys of the tool", () => {
     };
     const { client, sent } = scripted(signed, { toolKey });
     const failed = async () => {
-      const error = await failure(client.invoke(input));
+      const error = await failureOf(client.invoke(input));
       assert.match(String(error.cause), /no keys today/);
       assert.ok(error.request);
       return [endOf(error), sent.length];
@@ -366,33 +330,33 @@ describe("keys of the tool", () => {
     assert.deepEqual(await failed(), ["tool_key_unavailable maybe", 1]);
     const lost = scripted(["lost", { body: DOCUMENT }], { toolKey });
     [asked, good] = [0, 1];
-    const { request } = await failure(lost.client.invoke(input));
-    assert.equal(endOf(await failure(lost.client.send(request as SignedRequest))), "tool_key_unavailable maybe");
+    const { request } = await failureOf(lost.client.invoke(input));
+    assert.equal(endOf(await failureOf(lost.client.send(request as SignedRequest))), "tool_key_unavailable maybe");
   });
 
   test("a function that never ends has the same time limit as an answer", async () => {
     const { client } = scripted(signed, { toolKey: () => new Promise(() => undefined) });
-    assert.equal(endOf(await failure(client.invoke(input, { timeoutMs: 1 }))), "timeout no");
+    assert.equal(endOf(await failureOf(client.invoke(input, { timeoutMs: 1 }))), "timeout no");
     const controller = new AbortController();
-    const call = failure(client.invoke(input, { signal: controller.signal }));
+    const call = failureOf(client.invoke(input, { signal: controller.signal }));
     controller.abort();
     assert.equal(endOf(await call), "aborted no");
-    assert.equal(endOf(await failure(client.invoke(input, { signal: controller.signal }))), "aborted no");
+    assert.equal(endOf(await failureOf(client.invoke(input, { signal: controller.signal }))), "aborted no");
   });
 });
 
 describe("a contract that changes", () => {
-  const changed = JSON.stringify(documentOf({ any: {}, more: {} }));
+  const changed = documentOf(FQN, { any: {}, more: {} });
   const meta = (request: Sent, answer: End): End => (request.path === "/meta" ? { body: changed } : answer);
 
   test("the error of a refused input lists the changes, and refresh reads the new contract", async () => {
     const { client, sent } = scripted((request) => meta(request, refused(422, "input_deserialization_error")));
-    const error = await failure(client.invoke(input));
+    const error = await failureOf(client.invoke(input));
     assert.match(
       error.details ?? "",
       /^the tool's contract has changed: input port "more" was added; call refresh\(\)$/,
     );
-    assert.equal((await failure(client.invoke(input))).details, undefined, "looked at once in ten seconds");
+    assert.equal((await failureOf(client.invoke(input))).details, undefined, "looked at once in ten seconds");
     assert.equal(sent.filter(({ path }) => path === "/meta").length, 1);
     assert.deepEqual(await client.refresh(), ['input port "more" was added']);
     assert.deepEqual(
@@ -405,29 +369,29 @@ describe("a contract that changes", () => {
 
   test("the error of a refused result lists the changes; for an unchanged contract nothing is added", async () => {
     const body = encodeOutput({ tag: "new", ports: [] });
-    const other = JSON.stringify(documentOf({ any: {} }, { const: "new" }));
+    const other = documentOf(FQN, { any: {} }, { const: "new" });
     const { client } = scripted((request) =>
-      request.path === "/meta" ? { body: other } : { headers: { "content-type": BCS }, body },
+      request.path === "/meta" ? { body: other } : { headers: { "content-type": RESULT_TYPE }, body },
     );
     assert.match(
-      (await failure(client.invoke(input))).details ?? "",
+      (await failureOf(client.invoke(input))).details ?? "",
       /variant "new" was added, variant "done" was removed/,
     );
     const same = scripted((request) =>
       request.path === "/meta" ? { body: DOCUMENT } : refused(422, "input_deserialization_error"),
     );
-    assert.equal((await failure(same.client.invoke(input))).details, undefined);
+    assert.equal((await failureOf(same.client.invoke(input))).details, undefined);
     const gone = scripted((request) =>
       request.path === "/meta" ? "lost" : refused(422, "input_deserialization_error"),
     );
-    assert.equal((await failure(gone.client.invoke(input))).code, "input_deserialization_error");
+    assert.equal((await failureOf(gone.client.invoke(input))).code, "input_deserialization_error");
   });
 });
 
 test("a 429 with a reason is not repeated", async () => {
   const body = JSON.stringify({ error: "rate_limited", details: "the budget is used up" });
   const { client } = scripted([{ ...refused(429, "rate_limited"), body }, done(A)]);
-  const error = await failure(client.invoke(input, { repeat: true }));
+  const error = await failureOf(client.invoke(input, { repeat: true }));
   assert.deepEqual([error.code, error.ran, error.details], ["rate_limited", "no", "the budget is used up"]);
 });
 
@@ -442,7 +406,7 @@ test("observe receives the start and the end of every call, and cannot affect it
   const { client } = scripted([done(A), "lost", refused(429, "rate_limited"), done(A)], { observe });
   const request = client.sign(input);
   await client.send(request);
-  const [error] = await withoutPauses(() => failure(client.invoke(input)));
+  const [error] = await withoutPauses(() => failureOf(client.invoke(input)));
   assert.equal(error.code, "connection_failed");
   await withoutPauses(() => client.invoke(input, { repeat: true }));
   const facts = seen.map(([{ fqn, url }, { milliseconds, ...end }]) => {
@@ -451,7 +415,7 @@ test("observe receives the start and the end of every call, and cannot affect it
     return end;
   });
   const sentBytes = request.body.length;
-  const receivedBytes = RESULT.length;
+  const receivedBytes = DONE.length;
   const refusal = JSON.stringify({ error: "rate_limited" }).length;
   assert.deepEqual(facts, [
     { attempts: 1, status: 200, ran: "yes", tag: "done", code: undefined, sentBytes, receivedBytes },
@@ -491,8 +455,8 @@ describe("the end of a client", () => {
       const control = { abort: (error: Error) => to.onResponseError?.(control, error) };
       to.onRequestStart?.(control);
       answer = () => {
-        to.onResponseStart?.(control, 200, { "content-type": BCS });
-        to.onResponseData?.(control, RESULT);
+        to.onResponseStart?.(control, 200, { "content-type": RESULT_TYPE });
+        to.onResponseData?.(control, DONE);
         to.onResponseEnd?.(control, {});
       };
       return true;
@@ -503,7 +467,7 @@ describe("the end of a client", () => {
     const closed = client.close().then(() => {
       isClosed = true;
     });
-    assert.equal(endOf(await failure(client.invoke(input))), "client_closed no");
+    assert.equal(endOf(await failureOf(client.invoke(input))), "client_closed no");
     await assert.rejects(client.health(), /client_closed/);
     assert.equal(isClosed, false);
     answer();
@@ -514,14 +478,14 @@ describe("the end of a client", () => {
 
   test("its time limit and destroy abort running calls and pauses", async () => {
     const limited = scripted(["never"]).client;
-    const cut = failure(limited.invoke(input));
+    const cut = failureOf(limited.invoke(input));
     await limited.close({ timeoutMs: 1 });
     assert.equal(endOf(await cut), "aborted maybe");
     const { client } = scripted(["lost"]);
-    const pausing = failure(client.invoke(input, { repeat: true }));
+    const pausing = failureOf(client.invoke(input, { repeat: true }));
     setImmediate(() => client.destroy());
     assert.equal((await pausing).code, "aborted");
-    assert.equal(endOf(await failure(client.invoke(input))), "client_closed no");
+    assert.equal(endOf(await failureOf(client.invoke(input))), "client_closed no");
     await assert.rejects(scripted([]).client.close({ timeoutMs: -1 }), RangeError);
   });
 });

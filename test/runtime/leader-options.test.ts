@@ -20,22 +20,13 @@ import {
 } from "#runtime/leader.js";
 import { makeCertificate } from "./certificate.js";
 import { holdTimers } from "./held-timers.js";
+import { documentOf, failureOf, leader, RESULT_TYPE } from "./leader-scene.js";
 
-const RESULT = { "Content-Type": "application/vnd.nexus.canonical-tool-response+bcs" };
-const TIMEOUT_MS = 30_000;
-const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
+const RESULT = { "Content-Type": RESULT_TYPE };
 const input = { n: 1, list: [1] };
 
-const documentFor = (url: string) =>
-  JSON.stringify({
-    fqn: "xyz.test.answers@1",
-    url,
-    timeout: TIMEOUT_MS,
-    description: "d",
-    input_schema: { type: "object", properties: { n: {}, list: { type: "array" } } },
-    output_schema: { oneOf: [{ type: "object", properties: { ok: { type: "object", properties: { n: {} } } } }] },
-  });
-const DOCUMENT = documentFor("http://127.0.0.1:1/elsewhere");
+const OUTPUT = { type: "object", properties: { ok: { type: "object", properties: { n: {} } } } };
+const DOCUMENT = documentOf("xyz.test.answers@1", { n: {}, list: { type: "array" } }, OUTPUT);
 
 /** What the server answers; nothing by default. */
 let answer: ((response: ServerResponse) => void) | undefined;
@@ -101,7 +92,7 @@ const REQUESTS: Readonly<Record<string, (client: LeaderClient, options: CallOpti
 
 for (const [name, send] of Object.entries(REQUESTS)) {
   for (const given of [undefined, 4_321]) {
-    const expected = given ?? (name === "connect" ? 10_000 : TIMEOUT_MS + 5_000);
+    const expected = given ?? (name === "connect" ? 10_000 : 30_000);
     test(`${name}: ${given === undefined ? "by default" : "timeoutMs"} ${expected} ms for the whole answer`, async () => {
       answer = (response) => response.write("a");
       const timers = holdTimers();
@@ -192,7 +183,7 @@ test("connect: a failure keeps no connection open", ENDS, async () => {
 });
 
 test("url: the given address, by default that of the document", () => {
-  assert.equal(LeaderClient.fromMetadata(DOCUMENT).url, "http://127.0.0.1:1/elsewhere");
+  assert.equal(LeaderClient.fromMetadata(DOCUMENT).url, "http://127.0.0.1:1");
   assert.equal(LeaderClient.fromMetadata(DOCUMENT, { url: "https://a.example/b/" }).url, "https://a.example/b");
 });
 
@@ -302,11 +293,8 @@ test("an error answer: at most 1,000 characters of details and nine digits of Re
         .writeHead(429, { "Retry-After": retryAfter, "X-Request-Id": "id-1" })
         .end(JSON.stringify({ error, details }));
     };
-    let refused: unknown;
-    await withClient({}, async (client) => {
-      refused = await client.invokeUnsigned(input).catch((reason: unknown) => reason);
-    });
-    assert.ok(refused instanceof LeaderError);
+    const client = LeaderClient.fromMetadata(DOCUMENT, { url });
+    const refused = await failureOf(client.invokeUnsigned(input).finally(() => client.close()));
     assert.equal(refused.with({}).requestId, "id-1");
     return [refused.code, refused.details?.length, refused.retryAfter];
   };

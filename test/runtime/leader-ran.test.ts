@@ -5,27 +5,22 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { PermissionDenied, ReplayMemory, ReplayStoreUnavailable } from "svc-runtime";
 import {
-  type InvokeContext,
-  PermissionDenied,
-  ReplayMemory,
-  ReplayStoreUnavailable,
-  SvcTool,
-  serve,
-  ToolkitRuntimeConfig,
-} from "svc-runtime";
-import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "svc-runtime/leader";
-import { type Contract, provideContracts } from "svc-runtime/v1";
+  LeaderClient,
+  type LeaderError,
+  type LeaderOptions,
+  publicKeyOf,
+  type SignedRequest,
+} from "svc-runtime/leader";
+import { ERROR_CODES, isErrorCode } from "#client/wire/error-codes.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { type Cut, CuttingProxy } from "./cutting-proxy.js";
-import { refusingUrl } from "./raw.js";
+import { failureOf } from "./leader-scene.js";
+import { alice, type Behaviour, bob, countingTool, one, serveSigned, signerOf, TOOL_KEY } from "./tools.js";
 
-const LEADER_KEY = Buffer.alloc(32, 7);
-const TOOL_KEY = Buffer.alloc(32, 9);
-const toolKey = publicKeyOf(TOOL_KEY);
-const leader = { id: "leader", keyId: 0, key: LEADER_KEY };
-const FQN = "xyz.test.ran@1";
+const leader = signerOf(alice);
 
 /** Runs by the id of their input. */
 const runs = new Map<string, number>();
@@ -37,75 +32,34 @@ const hold = () => {
   });
 };
 
-class Ran extends SvcTool<{ id: string; mode: string }, unknown> {
-  static override fqn() {
-    return FQN;
-  }
-  static override description() {
-    return "Counts its runs.";
-  }
-  static override timeout() {
-    return 20_000;
-  }
-  override authorize({ leaderId }: { leaderId: string }) {
-    if (leaderId === "barred") throw new PermissionDenied("barred");
-  }
-  override async invoke({ id, mode }: { id: string; mode: string }, { signal }: InvokeContext) {
-    runs.set(id, (runs.get(id) ?? 0) + 1);
+const text = { kind: "string" } as const;
+const behaviour: Behaviour = {
+  path: "",
+  input: [one("id", text), one("mode", text)],
+  output: [{ name: "ok", ports: [one("id", text)] }],
+  authorize: ({ leaderId }) => {
+    if (leaderId === bob.id) throw new PermissionDenied("barred");
+  },
+  invoke: async ({ id, mode }, { signal }) => {
+    runs.set(`${id}`, (runs.get(`${id}`) ?? 0) + 1);
     if (mode === "throw") throw new Error("no");
     if (mode === "unencodable") return { ok: { id: Symbol("no JSON") } };
     if (mode === "hold")
       await Promise.race([held, new Promise((_, reject) => signal.addEventListener("abort", reject))]);
     return { ok: { id } };
-  }
-}
-
-const text = { type: "string" } as const;
-const contract: Contract = {
-  fqn: FQN,
-  description: "Counts its runs.",
-  path: "",
-  timeout: 20_000,
-  inputSchema: JSON.stringify({ type: "object", properties: { id: text, mode: text } }),
-  outputSchema: JSON.stringify({
-    oneOf: [{ type: "object", properties: { ok: { type: "object", properties: { id: text } } } }],
-  }),
-  input: [
-    { name: "id", many: false, codec: { kind: "string" } },
-    { name: "mode", many: false, codec: { kind: "string" } },
-  ],
-  output: [{ name: "ok", ports: [{ name: "id", many: false, codec: { kind: "string" } }] }],
+  },
 };
-class Hasty extends Ran {
-  static override fqn() {
-    return "xyz.test.hasty@1";
-  }
-  static override timeout() {
-    return 100;
-  }
-}
-provideContracts([contract, { ...contract, fqn: Hasty.fqn(), timeout: 100 }]);
+const tool = countingTool({ ...behaviour, timeout: 20_000 });
+const hasty = countingTool({ ...behaviour, timeout: 100 });
 
-const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
-
-const SIGNING = { response_signing_key: TOOL_KEY.toString("hex") };
-
-async function start(options: Parameters<typeof serve>[1] = {}, entry: object = SIGNING, tool: typeof Ran = Ran) {
-  const keys = [{ kid: 0, public_key: Buffer.from(publicKeyOf(LEADER_KEY)).toString("hex") }];
-  const leaders = ["leader", "barred"].map((leader_id) => ({ leader_id, keys }));
-  const signed_http = { allowed_leaders: { version: 1, leaders }, tools: { [tool.fqn()]: entry } };
-  const config = ToolkitRuntimeConfig.fromJsonStr(JSON.stringify({ signed_http }));
-  const address = [[127, 0, 0, 1], 0] as const;
-  const server = await serve([tool], { address, config, logger: silent, replayStore: new ReplayMemory(), ...options });
-  atEnd(() => server.close());
-  return server;
-}
+const start = (options: Parameters<typeof serveSigned>[1] = {}, served = tool) =>
+  serveSigned([served], { replayStore: new ReplayMemory(), ...options });
 
 const server = await start();
 const proxy = await CuttingProxy.start(() => [Number(new URL(server.url).port)]);
 
 async function connect(url = proxy.url, options: LeaderOptions = {}): Promise<LeaderClient> {
-  const client = await LeaderClient.connect(url, { leader, toolKey, ...options });
+  const client = await LeaderClient.connect(url, { leader, toolKey: TOOL_KEY, ...options });
   atEnd(() => client.destroy());
   return client;
 }
@@ -113,15 +67,6 @@ const client = await connect();
 
 let ids = 0;
 const input = (mode = "ok") => ({ id: `call ${ids++}`, mode });
-
-async function failureOf(call: Promise<unknown>): Promise<LeaderError> {
-  const error = await call.then(
-    () => assert.fail("expected a failure"),
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof LeaderError, String(error));
-  return error;
-}
 
 /** Cuts the next request and passes all others. */
 function cutNext(cut: Cut, target = proxy): void {
@@ -158,18 +103,6 @@ const repeatable = (failure: string, call: Row["call"], mode?: string) => row(fa
 
 const rows: Readonly<Record<string, Row>> = {
   "the input does not fit": row("invalid_input no 0", (given) => client.invoke({ ...given, more: 1 })),
-  "nothing listens": repeatable("connection_failed no 0", async (given) => {
-    const gone = LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), {
-      leader,
-      toolKey,
-      url: await refusingUrl(),
-    });
-    return gone.invoke(given);
-  }),
-  "the TLS handshake fails": repeatable("connection_failed no 0", (given) => {
-    const url = server.url.replace("http:", "https:");
-    return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
-  }),
   "the signal has fired": repeatable("aborted no 0", (given) => client.invoke(given, { signal: AbortSignal.abort() })),
   "the deadline has passed": repeatable("timeout no 0", (given) => client.invoke(given, { deadline: Date.now() - 1 })),
   "the client is closed": repeatable("client_closed no 0", async (given) => {
@@ -184,7 +117,7 @@ const rows: Readonly<Record<string, Row>> = {
   ),
   "authorize refuses": row(
     "permission_denied no 0",
-    async (given) => (await connect(proxy.url, { leader: { ...leader, id: "barred" } })).invoke(given),
+    async (given) => (await connect(proxy.url, { leader: signerOf(bob) })).invoke(given),
     "permission_denied no 0",
   ),
   "the body was changed on the way": row(
@@ -269,7 +202,7 @@ const rows: Readonly<Record<string, Row>> = {
     "tool_invocation_timeout maybe 1",
     async (given) => {
       hold();
-      const { url } = await start({}, SIGNING, Hasty);
+      const { url } = await start({}, hasty);
       return (await connect(url)).invoke(given);
     },
     undefined,
@@ -300,9 +233,10 @@ const rows: Readonly<Record<string, Row>> = {
       await running;
     }
   }),
-  "no tool is at the address": repeatable("not_found no 0", (given) => {
-    const url = `${server.url}/other`;
-    return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
+  "no tool is at the address": repeatable("not_found no 0", async (given) => {
+    const document = await (await fetch(`${server.url}/meta`)).text();
+    const options = { leader, toolKey: TOOL_KEY, url: `${server.url}/other` };
+    return LeaderClient.fromMetadata(document, options).invoke(given);
   }),
   "the replay store is away": repeatable("replay_store_unavailable no 0", async (given) => {
     const claim = () => Promise.reject(new ReplayStoreUnavailable("disconnected", 1_000));
@@ -333,11 +267,11 @@ const rows: Readonly<Record<string, Row>> = {
     (await connect(proxy.url, { toolKey: publicKeyOf(Buffer.alloc(32, 3)) })).invoke(given),
   ),
   "the tool has no key": row("unsigned_result maybe 1", async (given) =>
-    (await connect((await start({}, {})).url)).invoke(given),
+    (await connect((await start({ key: false })).url)).invoke(given),
   ),
   "the result does not match the given contract": repeatable("invalid_answer yes 1", async (given) => {
     const output = [{ name: "other", ports: [] }];
-    return (await connect(proxy.url, { contracts: [{ ...contract, output }] })).invoke(given);
+    return (await connect(proxy.url, { contracts: [{ ...tool.contract, output }] })).invoke(given);
   }),
 };
 
@@ -349,25 +283,14 @@ function whenRunning(id: string, act: () => void): void {
   }, 5);
 }
 
-function metaOf({ metadata }: LeaderClient) {
-  const { fqn, url, timeout, description, inputSchema, outputSchema } = metadata;
-  return {
-    fqn,
-    url,
-    timeout,
-    description,
-    input_schema: JSON.parse(inputSchema),
-    output_schema: JSON.parse(outputSchema),
-  };
-}
-
 describe("`ran` of each error equals whether the tool counted a run", () => {
   for (const [title, { failure, call, repeat, mode }] of Object.entries(rows)) {
     test(`${title}: ${failure}`, async () => {
       const given = input(mode);
-      const { code, ran, message, request } = await failureOf(call(given));
+      const { code, ran, message, request, status } = await failureOf(call(given));
       const count = await runsOf(given.id);
       assert.equal(`${code} ${ran} ${count}`, failure, message);
+      if (isErrorCode(code)) assert.equal(status, ERROR_CODES[code].status);
       if (ran !== "maybe") assert.equal(ran, count === 0 ? "no" : "yes");
       release();
       assert.equal(request === undefined, code === "invalid_input", "the request to repeat");

@@ -1,36 +1,19 @@
 /** svc-runtime/leader against an in-process server, through sockets; and against servers that misbehave. */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
+import { inspect } from "node:util";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
-import type { Codec } from "#client/wire/codec/contract.js";
-import { committedBytes } from "#client/wire/envelope/committed-texts.js";
-import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
-import {
-  errEval,
-  type InvokeContext,
-  NexusData,
-  NexusValue,
-  OffchainToolOutput,
-  PermissionDenied,
-  type RunningServer,
-  StatusCode,
-  SvcTool,
-  serve,
-  ToolkitRuntimeConfig,
-} from "#runtime/index.js";
+import { errEval, NexusValue, PermissionDenied, ReplayMemory } from "#runtime/index.js";
 import {
   buildEnvelope,
   buildUnsignedBody,
-  decodeResult,
   InputHasher,
   invocationNonce,
   JsonText,
   LeaderClient,
   LeaderError,
+  type LeaderOptions,
   publicKeyOf,
   type Receipt,
   type ReceiptOptions,
@@ -42,116 +25,45 @@ import {
   verifyToolSignature,
   WalrusValue,
 } from "#runtime/leader.js";
-import { type Contract, provideContracts } from "#runtime/v1.js";
 import { proves } from "../proves.js";
-import { readVectors } from "../vectors/read.js";
-import type { SigningCase } from "../vectors/wire-cases.js";
+import { atEnd } from "../teardown.js";
+import { type Answer, agentOf, failureOf, RESULT_TYPE } from "./leader-scene.js";
+import { alice, bob, countingTool, many, one, serveFor, serveSigned, signerOf, TOOL_KEY } from "./tools.js";
 
-const LEADER_SEED = Buffer.alloc(32, 7);
-const OTHER_SEED = Buffer.alloc(32, 8);
-const TOOL_SEED = Buffer.alloc(32, 9);
-const TOOL_KEY = publicKeyOf(TOOL_SEED);
-const leader = { id: "leader", keyId: 0, key: LEADER_SEED };
+const leader = signerOf(alice);
 
-interface EchoInput {
-  any: unknown;
-  big: bigint;
-  when?: Date;
-  blob?: Uint8Array;
-  list: unknown[];
-  say?: string;
-}
-
-let runs = 0;
-
-class Echo extends SvcTool<EchoInput, unknown> {
-  static override fqn() {
-    return "xyz.test.echo@1";
-  }
-  static override description() {
-    return "Gives back what it gets.";
-  }
-  static override path() {
-    return "a/echo";
-  }
-  static override timeout() {
-    return 300;
-  }
-  override authorize({ leaderId }: { leaderId: string }) {
-    if (leaderId === "barred") throw new PermissionDenied("this leader is barred");
-  }
-  override async invoke(input: EchoInput, { signal }: InvokeContext): Promise<unknown> {
-    runs++;
-    if (input.say === "nothing") return "nothing";
-    if (input.say === "fail") return errEval("no \u{1f9ad} today");
-    if (input.say === "throw") throw new Error("a secret of the tool");
-    if (input.say === "hang") await once(signal, "abort").catch(() => undefined);
-    if (input.say === "store") return { ok: {} };
-    const { any, big, when, blob, list } = input;
-    return { ok: { any, big, when, blob, list } };
-  }
-  override encodeOutput(output: unknown) {
-    const stored = (output as { ok?: object }).ok;
-    if (stored === undefined || Object.keys(stored).length > 0) return super.encodeOutput(output);
-    const json = (text: string) => NexusData.one(NexusValue.json(text));
-    return OffchainToolOutput.fromPorts("ok", [
-      ["any", NexusData.one(NexusValue.walrus("A".repeat(43), Buffer.alloc(32, 1)))],
-      ["big", json("1")],
-      ["when", json("null")],
-      ["blob", json("null")],
-      ["list", NexusData.many([NexusValue.json("1")])],
-    ]);
-  }
-  override async health() {
-    return StatusCode.IM_A_TEAPOT;
-  }
-}
-
-const json: Codec = { kind: "json" };
 const ports = [
-  { name: "any", many: false, codec: json },
-  { name: "big", many: false, codec: { kind: "bigint" } },
-  { name: "when", many: false, optional: true, codec: { kind: "date" } },
-  { name: "blob", many: false, optional: true, codec: { kind: "bytes" } },
-  { name: "list", many: true, codec: json },
-] as const;
-const properties =
-  '{"any":{},"big":{"type":"integer"},"when":{"type":["string","null"]},"blob":{"type":["string","null"]},"list":{"type":"array"}';
-
-const contract: Contract = {
+  { ...one("any"), held: true },
+  one("big", { kind: "bigint" }),
+  one("when", { kind: "date" }, true),
+  one("blob", { kind: "bytes" }, true),
+  many("list"),
+];
+const echo = countingTool({
   fqn: "xyz.test.echo@1",
-  description: "Gives back what it gets.",
   path: "a/echo",
-  timeout: 300,
-  inputSchema: `{"type":"object","properties":${properties},"say":{"type":["string","null"]}}}`,
-  outputSchema: `{"oneOf":[{"type":"object","properties":{"ok":{"type":"object","properties":${properties}}}}},{"const":"nothing"}]}`,
-  input: [...ports, { name: "say", many: false, optional: true, codec: { kind: "string" } }],
+  input: [...ports, one("say", { kind: "string" }, true)],
   output: [
     { name: "ok", ports },
     { name: "nothing", text: true, ports: [] },
   ],
-};
-
-const silent = {
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  child() {
-    return silent;
+  authorize: ({ leaderId }) => {
+    if (leaderId === bob.id) throw new PermissionDenied("this leader is barred");
   },
-};
+  invoke: ({ say, any, ...others }) => {
+    if (say === "nothing") return "nothing";
+    if (say === "fail") return errEval("no \u{1f9ad} today");
+    return { ok: { ...others, any: say === "store" ? NexusValue.walrus("A".repeat(43), Buffer.alloc(32, 1)) : any } };
+  },
+  health: () => 418,
+});
 
-function signedConfig(tool: object): ToolkitRuntimeConfig {
-  const keys = [{ kid: 0, public_key: Buffer.from(publicKeyOf(LEADER_SEED)).toString("hex") }];
-  const allowed_leaders = { version: 1, leaders: ["leader", "barred"].map((leader_id) => ({ leader_id, keys })) };
-  return ToolkitRuntimeConfig.fromJsonStr(
-    JSON.stringify({ signed_http: { allowed_leaders, tools: { "xyz.test.echo@1": tool } } }),
-  );
-}
+const server = await serveSigned([echo]);
 
-function start(config: ToolkitRuntimeConfig, headerPrefix = "X-Svc-"): Promise<RunningServer> {
-  return serve([Echo], { address: [[127, 0, 0, 1], 0], config, logger: silent, headerPrefix });
+async function connect(options: LeaderOptions = { leader, toolKey: TOOL_KEY }, at = server.url): Promise<LeaderClient> {
+  const client = await LeaderClient.connect(`${at}/a/echo/`, options);
+  atEnd(() => client.destroy());
+  return client;
 }
 
 const fails = (code: string, status?: number) => (error: unknown) => {
@@ -163,32 +75,8 @@ const fails = (code: string, status?: number) => (error: unknown) => {
 
 const input = { any: { a: [1, "x"] }, big: 1n, list: [1] };
 
-describe("signed calls", () => {
-  let server: RunningServer;
-  let client: LeaderClient;
-  before(async () => {
-    provideContracts([contract]);
-    server = await start(signedConfig({ response_signing_key: TOOL_SEED.toString("hex") }));
-    client = await LeaderClient.connect(`${server.url}/a/echo/`, { leader, toolKey: TOOL_KEY });
-  });
-  after(async () => {
-    client.close();
-    await server.close();
-  });
-
-  test("metadata and ports are read in declared order", () => {
-    assert.equal(client.metadata.fqn, "xyz.test.echo@1");
-    assert.equal(client.metadata.timeout, 300);
-    assert.equal(client.url, `${server.url}/a/echo`);
-    assert.deepEqual(
-      client.ports.inputPorts.map(({ name, many }) => (many ? `${name}[]` : name)),
-      ["any", "big", "when", "blob", "list[]", "say"],
-    );
-    assert.deepEqual(
-      client.ports.outputVariants.map(({ name }) => name),
-      ["ok", "nothing"],
-    );
-  });
+describe("signed calls", async () => {
+  const client = await connect();
 
   test("values are returned exactly as they were sent", async () => {
     const sent = {
@@ -285,23 +173,23 @@ describe("signed calls", () => {
 
   test("an exact retry gets the same result and does not run the tool", async () => {
     const request = client.sign(input);
-    const before = runs;
+    const before = echo.calls.invoked;
     const first = await client.send(request);
     const second = await client.send(request);
-    assert.equal(runs, before + 1);
+    assert.equal(echo.calls.invoked, before + 1);
     assert.deepEqual(second, first);
     await client.invoke(input);
-    assert.equal(runs, before + 2);
+    assert.equal(echo.calls.invoked, before + 2);
   });
 
   test("a verified result has a receipt; without a verified signature there is none", async () => {
     const given = { ...input, blob: Uint8Array.of(7) };
     const result = await client.invoke(given);
-    const keys = { leaderKey: publicKeyOf(LEADER_SEED), toolKey: TOOL_KEY };
+    const keys = { leaderKey: publicKeyOf(alice.seed), toolKey: TOOL_KEY };
     const read = (options?: ReceiptOptions) =>
-      readReceipt(JSON.stringify(result.receipt(options)), { ...keys, contracts: [contract] });
+      readReceipt(JSON.stringify(result.receipt(options)), { ...keys, contracts: [echo.contract] });
     const { tool, leader: caller, inputs, result: received, claims } = read();
-    assert.deepEqual([tool, caller.id, caller.keyId], ["xyz.test.echo@1", "leader", 0n]);
+    assert.deepEqual([tool, caller.id, caller.keyId], ["xyz.test.echo@1", "alice", 0n]);
     assert.deepEqual([received.tag, received.value], ["ok", { ...given, big: 1n }]);
     assert.ok(claims.every(({ verdict, name }) => verdict === "true" || ["tool", "leader", "time"].includes(name)));
     assert.ok(inputs.every(({ values }) => values.every(({ text }) => text === undefined)));
@@ -321,12 +209,12 @@ describe("signed calls", () => {
     );
 
     const stored = readRequest(JSON.stringify(client.sign(input)));
-    const reader = await LeaderClient.connect(`${server.url}/a/echo`, { toolKey: TOOL_KEY });
+    const reader = await connect({ toolKey: TOOL_KEY });
     const other = await reader.send(stored);
     assert.throws(() => other.receipt(), /^TypeError: receipt: .* pass its public key as `leaderKey`/);
-    assert.equal(other.receipt({ leaderKey: keys.leaderKey }).leader.id, "leader");
-    const trusting = await LeaderClient.connect(`${server.url}/a/echo`, { leader, acceptUnverified: true });
-    const unverified = await trusting.invoke(input);
+    assert.equal(other.receipt({ leaderKey: keys.leaderKey }).leader.id, "alice");
+    const unverified = await (await connect({ leader, acceptUnverified: true })).invoke(input);
+    assert.equal(unverified.signature, "unverified");
     assert.throws(
       () => unverified.receipt(),
       /^TypeError: receipt: expected a signed call and a client with `toolKey`/,
@@ -340,19 +228,16 @@ describe("signed calls", () => {
       if (isFull) throw new Error("no space left");
       kept.push(receipt);
     };
-    const keeper = await LeaderClient.connect(`${server.url}/a/echo`, { leader, toolKey: TOOL_KEY, receipts });
-    const before = runs;
-    const error: LeaderError = await keeper.invoke(input, { repeat: true }).then(
-      () => assert.fail(),
-      (error) => error,
-    );
+    const keeper = await connect({ leader, toolKey: TOOL_KEY, receipts });
+    const before = echo.calls.invoked;
+    const error = await failureOf(keeper.invoke(input, { repeat: true }));
     assert.deepEqual(
       [error.code, error.ran, (error.cause as Error).message],
       ["receipt_not_kept", "yes", "no space left"],
     );
     isFull = false;
     const again = await keeper.send(error.request as SignedRequest);
-    assert.equal(runs, before + 1);
+    assert.equal(echo.calls.invoked, before + 1);
     assert.deepEqual(kept, [{ ...again.receipt(), time: kept[0]?.time }]);
     await assert.rejects(
       LeaderClient.connect(server.url, { receipts, leader, acceptUnverified: true }),
@@ -391,45 +276,14 @@ describe("signed calls", () => {
     refused({ ...input, any: cycle }, /at most 127 levels of nesting, got more, or a cycle/);
   });
 
-  test("refusals of the server are errors with its code and status", async () => {
-    await assert.rejects(client.invoke({ ...input, say: "throw" }), fails("tool_invocation_failed", 500));
-    await assert.rejects(client.invoke({ ...input, say: "hang" }), fails("tool_invocation_timeout", 504));
-    await assert.rejects(client.invoke({ ...input, big: 1.5 }), (error) => {
-      fails("input_deserialization_error", 422)(error);
-      return /422 input_deserialization_error: big: expected an integer/.test((error as Error).message);
-    });
+  test("refusals of the server are errors with its code, status and details", async () => {
+    const wrong = await failureOf(client.invoke({ ...input, big: 1.5 }));
+    assert.deepEqual([wrong.code, wrong.status], ["input_deserialization_error", 422]);
+    assert.match(wrong.message, /422 input_deserialization_error: big: expected an integer/);
+    const barred = await failureOf((await connect({ leader: signerOf(bob), toolKey: TOOL_KEY })).invoke(input));
+    assert.deepEqual([barred.code, barred.status, barred.details], ["permission_denied", 403, "this leader is barred"]);
     await assert.rejects(client.invokeUnsigned(input), fails("auth_failed", 401));
-    const request = client.sign(input);
-    const tampered = Buffer.from(request.body.toString().replace('"data":1}', '"data":2}'));
-    await assert.rejects(client.send({ ...request, body: tampered }), fails("input_integrity_error", 422));
-    const stranger = await LeaderClient.connect(client.url, {
-      leader: { ...leader, key: OTHER_SEED },
-      acceptUnverified: true,
-    });
-    await assert.rejects(stranger.invoke(input), fails("auth_failed", 401));
-    stranger.close();
-    const barred = await LeaderClient.connect(client.url, {
-      leader: { ...leader, id: "barred" },
-      acceptUnverified: true,
-    });
-    await assert.rejects(barred.invoke(input), (error) => {
-      fails("permission_denied", 403)(error);
-      return (error as LeaderError).details === "this leader is barred";
-    });
-    barred.close();
     await assert.rejects(LeaderClient.connect(`${server.url}/elsewhere`), fails("not_found", 404));
-  });
-
-  test("another tool's key refuses the result", async () => {
-    const wary = await LeaderClient.connect(client.url, {
-      leader,
-      toolKey: Buffer.from(publicKeyOf(OTHER_SEED)).toString("hex"),
-    });
-    await assert.rejects(wary.invoke(input), fails("wrong_signature"));
-    wary.close();
-    const trusting = await LeaderClient.connect(client.url, { leader, acceptUnverified: true });
-    assert.equal((await trusting.invoke(input)).signature, "unverified");
-    trusting.close();
   });
 
   test("a signature is not valid for another request", async () => {
@@ -442,83 +296,46 @@ describe("signed calls", () => {
 
   test("the longest timeout, an expected name with leading zeros, health", async () => {
     assert.equal((await client.invoke(input, { timeoutMs: 2_147_483_647 })).tag, "ok");
-    (await LeaderClient.connect(client.url, { fqn: "xyz.test.echo@001" })).close();
+    await connect({ fqn: "xyz.test.echo@001" });
     assert.equal(await client.health(), 418);
   });
 
   test("printing a client shows no key", () => {
-    const { inspect } = process.getBuiltinModule?.("node:util") ?? {};
-    const printed = inspect?.(client, { depth: 10, showHidden: true }) ?? "";
+    const printed = inspect(client, { depth: 10, showHidden: true });
     assert.ok(printed.startsWith("LeaderClient"));
-    assert.ok(!printed.includes(LEADER_SEED.toString("hex")));
-    assert.ok(!/07 07 07|7, 7, 7/.test(printed));
+    assert.ok(!printed.includes(alice.seed.toString("hex")));
+    assert.ok(!/01 01 01|1, 1, 1/.test(printed));
   });
 });
 
 describe("other servers", () => {
-  test("unsigned mode, and a tool without a key", async () => {
-    provideContracts([contract]);
-    const open = await start(ToolkitRuntimeConfig.fromJsonStr("{}"));
-    const author = await LeaderClient.connect(`${open.url}/a/echo`, { toolKey: TOOL_KEY });
+  test("unsigned mode", async () => {
+    const { url } = await serveFor([echo], { unsignedResults: "json" });
+    const author = await connect({ toolKey: TOOL_KEY }, url);
     const result = await author.invokeUnsigned({ ...input, any: { n: 2n ** 60n }, list: ["a", 2] });
     assert.equal(result.signature, "unsigned");
     assert.deepEqual(result.value, { any: { n: 2n ** 60n }, big: 1, when: null, blob: null, list: ["a", 2] });
     assert.throws(() => author.sign(input), /create it with `leader/);
-    author.close();
-    await open.close();
-
-    const keyless = await start(signedConfig({}));
-    const wary = await LeaderClient.connect(`${keyless.url}/a/echo`, { leader, toolKey: TOOL_KEY });
-    await assert.rejects(wary.invoke(input), fails("unsigned_result"));
-    wary.close();
-    const trusting = await LeaderClient.connect(`${keyless.url}/a/echo`, { leader, acceptUnverified: true });
-    assert.equal((await trusting.invoke(input)).signature, "unsigned");
-    trusting.close();
-    await keyless.close();
   });
 
   test("the header prefix of older leaders", async () => {
-    provideContracts([contract]);
-    const server = await start(signedConfig({ response_signing_key: TOOL_SEED.toString("hex") }), "X-Nexus-");
-    const options = { leader, toolKey: TOOL_KEY };
-    const older = await LeaderClient.connect(`${server.url}/a/echo`, { ...options, headerPrefix: "X-Nexus-" });
+    const { url } = await serveSigned([echo], { headerPrefix: "X-Nexus-", replayStore: new ReplayMemory() });
+    const older = await connect({ leader, toolKey: TOOL_KEY, headerPrefix: "X-Nexus-" }, url);
     assert.equal((await older.invoke(input)).signature, "verified");
-    older.close();
-    const newer = await LeaderClient.connect(`${server.url}/a/echo`, options);
+    const newer = await connect({ leader, toolKey: TOOL_KEY }, url);
     await assert.rejects(newer.invoke(input), /: X-Nexus-Sig-V: missing; .* begin with X-Svc-: set headerPrefix/);
-    newer.close();
-    await server.close();
   });
 
-  const document = JSON.stringify({
-    fqn: contract.fqn,
-    url: "http://localhost/",
-    timeout: 1000,
-    description: "d",
-    input_schema: JSON.parse(contract.inputSchema),
-    output_schema: JSON.parse(contract.outputSchema),
-  });
-
-  async function against(listener: RequestListener, check: (client: LeaderClient) => Promise<void>) {
-    const server = createServer(listener).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = LeaderClient.fromMetadata(document, { leader, url, acceptUnverified: true });
-    try {
-      await check(client);
-    } finally {
-      client.close();
-      server.closeAllConnections();
-      server.close();
-    }
+  const document = fetch(`${server.url}/a/echo/meta`).then((response) => response.text());
+  /** A call that gets this answer. */
+  async function invokeAt(answer: Answer) {
+    const { dispatcher } = agentOf([answer]);
+    return LeaderClient.fromMetadata(await document, { leader, acceptUnverified: true, dispatcher }).invoke(input);
   }
-
-  const answer = (body: string | Buffer, type = "application/vnd.nexus.canonical-tool-response+bcs", status = 200) => {
-    return (request: IncomingMessage, response: ServerResponse) => {
-      request.resume();
-      response.writeHead(status, { "Content-Type": type }).end(body);
-    };
-  };
+  const result = (body: string | Uint8Array, headers: object = {}): Answer => ({
+    headers: { "content-type": RESULT_TYPE, ...headers },
+    body,
+  });
 
   test("malformed answers", async () => {
     const nothing = encodeOutput({ tag: "nothing", ports: [] });
@@ -528,26 +345,22 @@ describe("other servers", () => {
       change(ports);
       return encodeOutput({ tag: "ok", ports });
     };
-    await against(answer(ok(() => {})), async (client) => {
-      assert.equal((await client.invoke(input)).signature, "unsigned");
-    });
-    const wrong: RequestListener[] = [
-      answer(""),
-      answer("not bcs"),
-      answer(Buffer.concat([nothing, Buffer.of(0)])),
-      answer(nothing, "application/json"),
-      answer(encodeOutput({ tag: "other", ports: [] })),
-      answer(ok((ports) => ports.reverse())),
-      answer(ok((ports) => ports.pop())),
-      answer(ok((ports) => ports[0]?.values.push(inline("2")))),
-      answer(ok((ports) => ports[4]?.values.pop())),
-      answer(ok((ports) => ports[0]?.values.splice(0, 1, inline("not json")))),
-      answer(ok((ports) => ports[0]?.values.splice(0, 1, inline(`"${"x".repeat(61_440)}"`)))),
-      answer(Buffer.alloc(262_145)),
+    assert.equal((await invokeAt(result(ok(() => {})))).signature, "unsigned");
+    const wrong = [
+      result(""),
+      result("not bcs"),
+      result(Buffer.concat([nothing, Buffer.of(0)])),
+      result(nothing, { "content-type": "application/json" }),
+      result(encodeOutput({ tag: "other", ports: [] })),
+      result(ok((ports) => ports.reverse())),
+      result(ok((ports) => ports.pop())),
+      result(ok((ports) => ports[0]?.values.push(inline("2")))),
+      result(ok((ports) => ports[4]?.values.pop())),
+      result(ok((ports) => ports[0]?.values.splice(0, 1, inline("not json")))),
+      result(ok((ports) => ports[0]?.values.splice(0, 1, inline(`"${"x".repeat(61_440)}"`)))),
+      result(Buffer.alloc(262_145)),
     ];
-    for (const listener of wrong) {
-      await against(listener, (client) => assert.rejects(client.invoke(input), fails("invalid_answer")));
-    }
+    for (const answer of wrong) await assert.rejects(invokeAt(answer), fails("invalid_answer"));
     const refusals: [body: string, code: string, status: number][] = [
       ["<html>", "gateway_error", 502],
       ["<html>", "invalid_answer", 500],
@@ -558,80 +371,26 @@ describe("other servers", () => {
       ["", "invalid_answer", 302],
     ];
     for (const [body, code, status] of refusals) {
-      await against(answer(body, "application/json", status), (client) =>
-        assert.rejects(client.invoke(input), fails(code, status)),
-      );
+      await assert.rejects(invokeAt({ status, body }), fails(code, status));
     }
-    await against(answer('{"error":"rate_limited","details":"a\\u001b[2Jb"}', "application/json", 429), (client) =>
-      assert.rejects(client.invoke(input), (error) => (error as LeaderError).details === "a\ufffd[2Jb"),
-    );
-    await against(
-      (_request, response) => response.writeHead(503, { "Retry-After": "7" }).end('{"error":"replay_store_full"}'),
-      (client) => assert.rejects(client.invoke(input), (error) => (error as LeaderError).retryAfter === 7),
-    );
+    const red = await failureOf(invokeAt({ status: 429, body: '{"error":"rate_limited","details":"a\\u001b[2Jb"}' }));
+    assert.equal(red.details, "a\ufffd[2Jb");
   });
 
   test("an incomplete set of signature headers is not a signature", async () => {
+    const body = encodeOutput({ tag: "nothing", ports: [] });
+    const signature = Buffer.alloc(64).toString("base64url");
     for (const headers of [
-      { "X-Svc-Tool-Signature": Buffer.alloc(64).toString("base64url") },
-      { "X-Svc-Sig-V": "2", "X-Svc-Tool-Signature": Buffer.alloc(64).toString("base64url") },
-      { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": "AAAA" },
+      { "x-svc-tool-signature": signature },
+      { "x-svc-sig-v": "2", "x-svc-tool-signature": signature },
+      { "x-svc-sig-v": "3", "x-svc-tool-signature": "AAAA" },
     ]) {
-      await against(
-        (_request, response) => {
-          const type = { "Content-Type": "application/vnd.nexus.canonical-tool-response+bcs" };
-          response.writeHead(200, { ...type, ...headers }).end(encodeOutput({ tag: "nothing", ports: [] }));
-        },
-        (client) => assert.rejects(client.invoke(input), fails("wrong_signature")),
-      );
+      await assert.rejects(invokeAt(result(body, headers)), fails("wrong_signature"));
     }
   });
 });
 
 describe("pieces", () => {
-  test("every recorded call is built, signed, verified and decoded as recorded", () => {
-    const { cases } = readVectors<{ cases: SigningCase[] }>("signing.json");
-    for (const vector of cases) {
-      const metadata = readMetadata(
-        `{"fqn":"xyz.test.echo@1","url":"http://localhost/","timeout":1,"description":"d","input_schema":${vector.input_schema},"output_schema":${vector.output_schema}}`,
-      );
-      const client = LeaderClient.fromMetadata(
-        `{"fqn":"xyz.test.echo@1","url":"http://localhost/","timeout":1,"description":"d","input_schema":${metadata.inputSchema},"output_schema":${metadata.outputSchema}}`,
-        {
-          leader: { id: vector.leader_id, keyId: BigInt(vector.leader_key_id), key: vector.leader_private_key },
-          toolKey: vector.tool_public_key,
-        },
-      );
-      const { inputPorts } = client.ports;
-      const texts = committedTexts(inputPorts, Buffer.from(vector.body), Buffer.from(vector.input_hash, "hex"));
-      const request = client.sign(texts, { nonce: Buffer.from(vector.nonce, "hex") });
-      assert.equal(Buffer.from(request.inputHash).toString("hex"), vector.input_hash);
-      assert.deepEqual({ ...request.headers, ...vector.request_headers }, request.headers);
-      // What was built is what a tool accepts.
-      assert.ok(new EnvelopeReader(inputPorts).read(request.body).match(request.inputHash));
-      const bcs = Buffer.from(vector.output_bcs, "hex");
-      const signature = Buffer.from(vector.response_headers["X-Svc-Tool-Signature"] ?? "", "base64url");
-      assert.equal(verifyToolSignature(vector.tool_public_key, request, bcs, signature), true);
-      assert.equal(decodeResult(client.ports, bcs).tag, Object.keys(JSON.parse(vector.output))[0]);
-    }
-  });
-
-  /** The texts that a recorded body commits to, as a leader would give them. */
-  function committedTexts(
-    ports: { name: string; many: boolean }[] | readonly { name: string; many: boolean }[],
-    body: Buffer,
-    hash: Buffer,
-  ): object {
-    const matched = new EnvelopeReader(ports).read(body).match(hash);
-    assert.ok(matched);
-    return Object.fromEntries(
-      ports.map(({ name, many }, i) => {
-        const texts = (matched[i] ?? []).map((text) => new JsonText(committedBytes(text)));
-        return [name, many ? texts : texts[0]];
-      }),
-    );
-  }
-
   test("bodies", () => {
     const ports = [
       { name: "n", many: false },
@@ -657,7 +416,7 @@ describe("pieces", () => {
     const envelope = buildEnvelope([], {});
     const sign = (change: object) => () => signRequest(envelope, { ...leader, ...change });
     assert.throws(sign({ id: undefined }), /leader id: expected visible ASCII characters, got undefined/);
-    for (const key of [undefined, null, { publicKey: LEADER_SEED }]) {
+    for (const key of [undefined, null, { publicKey: alice.seed }]) {
       assert.throws(sign({ key }), /^TypeError: leader key: expected a 32-byte private key in hex, .*, got /);
     }
     assert.throws(sign({ key: "secret text" }), (error) => !String(error).includes("secret text"));

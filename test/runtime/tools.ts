@@ -47,6 +47,10 @@ export const alice: Leader = { id: "alice", kid: 0n, seed: Buffer.alloc(32, 1) }
 export const aliceKey2: Leader = { id: "alice", kid: 18446744073709551615n, seed: Buffer.alloc(32, 2) };
 export const bob: Leader = { id: "bob", kid: 0n, seed: Buffer.alloc(32, 3) };
 export const TOOL_SEED = Buffer.alloc(32, 9);
+export const TOOL_KEY = publicKeyOf(TOOL_SEED);
+
+/** Somebody who signs, for a `LeaderClient`. */
+export const signerOf = ({ id, kid, seed }: Leader) => ({ id, keyId: kid, key: seed });
 
 /** An allow-list of leaders, as JSON text because of its u64s. */
 export function allowList(leaders: readonly Leader[]): string {
