@@ -1,14 +1,10 @@
 /** Results that refer to stored data: from an upload in a tool to a leader that reads it, over signed HTTP. */
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, beforeEach, describe, test } from "node:test";
+import { beforeEach, describe, test } from "node:test";
 import type { Codec } from "#client/wire/codec/contract.js";
 import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
-import { JsonText, LeaderClient, LeaderError, publicKeyOf, type Receipt, readReceipt } from "#runtime/leader.js";
-import { DevStore } from "#runtime/storage/dev/dev-store.js";
+import { JsonText, LeaderClient, type LeaderOptions, type Receipt, readReceipt } from "#runtime/leader.js";
 import {
   ByteBudget,
   FileJournal,
@@ -18,7 +14,10 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
+import { atEnd } from "../teardown.js";
+import { failureOf } from "./leader-scene.js";
 import { RawConnection } from "./raw.js";
+import { freshPath, reset, startStore } from "./storage-scene.js";
 import { failNext } from "./store-faults.js";
 import {
   alice,
@@ -32,7 +31,8 @@ import {
   serveFor,
   serveSigned,
   signedCall,
-  TOOL_SEED,
+  signerOf,
+  TOOL_KEY,
   until,
 } from "./tools.js";
 
@@ -56,28 +56,14 @@ const OUTPUT = [
   },
 ];
 
-let directory: string;
-/** With substitute ids: a real one starts three threads for each upload. */
-let store: DevStore;
+const store = await startStore();
+const reader = new WalrusReader({ aggregator: { url: store.url } });
 let journal: FileJournal;
-let journals = 0;
 let storage: WalrusStorage;
-let reader: WalrusReader;
 
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), "svc-data-ref-"));
-  store = await DevStore.start({ directory: join(directory, "store"), blobIds: "substitute" });
-  reader = new WalrusReader({ aggregator: { url: store.url } });
-});
-after(async () => {
-  await store.stop();
-  await rm(directory, { recursive: true, force: true });
-});
 beforeEach(async () => {
-  store.clearFaults();
-  store.requests.length = 0;
-  store.created = 0;
-  journal = await FileJournal.open(join(directory, `${journals++}-journal`));
+  reset(store);
+  journal = await FileJournal.open(freshPath());
   storage = storageOf({ journal });
 });
 
@@ -99,18 +85,16 @@ const asRender = ({ class: served }: CountingTool) => served as unknown as Rende
 const tool = (invoke: Behaviour["invoke"], more: Behaviour = {}) =>
   countingTool({ output: OUTPUT, ...(invoke && { invoke }), ...more });
 
-async function connect(served: CountingTool, url: string): Promise<LeaderClient> {
-  const leader = { id: alice.id, keyId: alice.kid, key: alice.seed };
-  return LeaderClient.connect(`${url}${served.target.replace(/\/invoke$/, "")}`, {
-    leader,
-    toolKey: publicKeyOf(TOOL_SEED),
-    reader,
-  });
-}
+const keys = { leader: signerOf(alice), toolKey: TOOL_KEY };
 
-/** Waits for what happens after the caller has its answer. */
-async function eventually(check: () => Promise<boolean>): Promise<void> {
-  await until(check, "what happens afterwards");
+async function connect(
+  served: CountingTool,
+  url: string,
+  options: LeaderOptions = { ...keys, reader },
+): Promise<LeaderClient> {
+  const client = await LeaderClient.connect(`${url}${served.target.replace(/\/invoke$/, "")}`, options);
+  atEnd(() => client.destroy());
+  return client;
 }
 
 const nothingListed = async () => (await storage.recover()).length === 0;
@@ -164,12 +148,10 @@ describe("a result that refers to stored data", () => {
       report: { title: report.title, size: 2n ** 60n },
       parts: ["inline", "a stored part", "a stored part"],
     });
-    client.close();
-    next.close();
   });
 
   test("8 MiB of inline and stored data: at the limit it reaches the leader and the next tool as bytes, one byte over is refused", async () => {
-    const large = await DevStore.start({ directory: join(directory, "large"), blobIds: "substitute" });
+    const large = await startStore();
     const largeStorage = new WalrusStorage({ ...large.connection(), epochs: 1 });
     const rest = '"s"'.length + '{"title":"r","size":1,"note":null}'.length;
     const content = Buffer.alloc(8 * MIB - rest + 1, "x");
@@ -185,37 +167,32 @@ describe("a result that refers to stored data", () => {
       invoke: ({ text }) => ({ ok: { value: (text as string).length } }),
     });
     const { url } = await serveSigned([render, read]);
-    const options = { leader: { id: alice.id, keyId: alice.kid, key: alice.seed }, toolKey: publicKeyOf(TOOL_SEED) };
-    const largeReader = new WalrusReader({ aggregator: { url: large.url } });
-    const client = await LeaderClient.connect(`${url}/tool`, { ...options, reader: largeReader });
-    const next = await LeaderClient.connect(`${url}/read`, options);
-    try {
-      const result = await client.invoke({ value: 0 });
-      assert.ok(result.bcs.length < 500);
-      const { texts } = await client.resolve(result);
-      const [part] = texts.parts as readonly JsonText[];
-      assert.equal(part?.bytes.length, 8 * MIB - rest);
-      assert.deepEqual((await next.invoke({ text: part })).value, { value: 8 * MIB - rest - 2 });
-      await assert.rejects(client.invoke({ value: 1 }), {
-        status: 500,
-        code: "output_serialization_error",
-        details: "result: at most 8388608 bytes over all ports, got 8388609",
-      });
-      const budget = new ByteBudget(8 * MIB - 1);
-      await assert.rejects(client.resolve(result, { budget }), { name: "StorageError", code: "over_budget" });
-      const full = new JsonText(Buffer.from(`"${"x".repeat(8 * MIB - 2)}"`));
-      assert.deepEqual((await next.invoke({ text: full })).value, { value: 8 * MIB - 2 });
-      const over = new JsonText(Buffer.from(`"${"x".repeat(8 * MIB - 1)}"`));
-      await assert.rejects(next.invoke({ text: over }), {
-        status: 422,
-        code: "input_deserialization_error",
-        details: "ports[0].value.one: the input is over the budget of 8388608 bytes",
-      });
-    } finally {
-      client.close();
-      next.close();
-      await large.stop();
-    }
+    const client = await connect(render, url, {
+      ...keys,
+      reader: new WalrusReader({ aggregator: { url: large.url } }),
+    });
+    const next = await connect(read, url);
+    const result = await client.invoke({ value: 0 });
+    assert.ok(result.bcs.length < 500);
+    const { texts } = await client.resolve(result);
+    const [part] = texts.parts as readonly JsonText[];
+    assert.equal(part?.bytes.length, 8 * MIB - rest);
+    assert.deepEqual((await next.invoke({ text: part })).value, { value: 8 * MIB - rest - 2 });
+    await assert.rejects(client.invoke({ value: 1 }), {
+      status: 500,
+      code: "output_serialization_error",
+      details: "result: at most 8388608 bytes over all ports, got 8388609",
+    });
+    const budget = new ByteBudget(8 * MIB - 1);
+    await assert.rejects(client.resolve(result, { budget }), { name: "StorageError", code: "over_budget" });
+    const full = new JsonText(Buffer.from(`"${"x".repeat(8 * MIB - 2)}"`));
+    assert.deepEqual((await next.invoke({ text: full })).value, { value: 8 * MIB - 2 });
+    const over = new JsonText(Buffer.from(`"${"x".repeat(8 * MIB - 1)}"`));
+    await assert.rejects(next.invoke({ text: over }), {
+      status: 422,
+      code: "input_deserialization_error",
+      details: "ports[0].value.one: the input is over the budget of 8388608 bytes",
+    });
   });
 
   test("a value that fits is returned inline instead of as a reference", async () => {
@@ -227,10 +204,8 @@ describe("a result that refers to stored data", () => {
     assert.deepEqual((await client.resolve(result)).value, result.value);
     assert.equal(store.requests.length, 0);
     // Nothing to fetch: no reader is needed.
-    const plain = await LeaderClient.connect(client.url);
+    const plain = await connect(render, url, {});
     assert.deepEqual((await plain.resolve(result)).value, result.value);
-    client.close();
-    plain.close();
   });
 
   test("resolve: no reader, content that is not JSON, content that has changed", async () => {
@@ -239,21 +214,16 @@ describe("a result that refers to stored data", () => {
     const { url } = await serveSigned([render]);
     const client = await connect(render, url);
     const result = await client.invoke({ value: 1 });
-    const plain = await LeaderClient.connect(client.url);
+    const plain = await connect(render, url, {});
     await assert.rejects(plain.resolve(result), {
       name: "TypeError",
       message: /^resolve: the result refers to stored values: create the client with `reader/,
     });
-    await assert.rejects(client.resolve(result), (error: unknown) => {
-      assert.ok(error instanceof LeaderError);
-      assert.equal(error.code, "invalid_answer");
-      assert.match(error.message, /"report": the stored value is not JSON: expected a value at byte 1$/);
-      return true;
-    });
+    const { code, message } = await failureOf(client.resolve(result));
+    assert.equal(code, "invalid_answer");
+    assert.match(message, /"report": the stored value is not JSON: expected a value at byte 1$/);
     failNext(store, "GET", { kind: "wrong-bytes" });
     await assert.rejects(client.resolve(result), { name: "StorageError", code: "content_mismatch" });
-    client.close();
-    plain.close();
   });
 });
 
@@ -283,36 +253,32 @@ describe("the journal and the answer", () => {
       const server = await serveSigned([render]);
       const client = await connect(render, server.url);
       await client.invoke({ value: 1 });
-      await eventually(nothingListed);
-      client.close();
+      await until(nothingListed, "the upload is settled");
     });
   }
 
   test("a caller that disconnected before: not settled, and the retry's answer is the same", async () => {
-    let proceed: () => void = () => undefined;
-    const waiting = new Promise<void>((resolve) => {
-      proceed = resolve;
-    });
+    const leaving = gate();
     let blobId = "";
     const render = tool(async () => {
       const report = await storage.uploadJson(fresh());
       blobId = report.blobId;
-      await waiting;
+      await leaving.promise;
       return { ok: { summary: "", report, parts: ["a"] } };
     });
     const { url } = await serveSigned([render]);
     const call = signedCall(render, { value: bytes("1") });
     const connection = await RawConnection.open(url);
     connection.send(call.text());
-    await eventually(async () => blobId !== "");
+    await until(() => blobId !== "", "an upload");
     connection.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
-    proceed();
+    leaving.open();
     const retry = async () => {
       const { status } = await call.send(url);
       return status === 200;
     };
-    await eventually(retry);
+    await until(retry, "an answer to a retry");
     assert.equal(render.calls.invoked, 1);
     assert.deepEqual(
       (await storage.recover()).map((upload) => upload.blobId),
@@ -343,7 +309,7 @@ describe("the journal and the answer", () => {
     );
     const { url } = await serveSigned([render]);
     assert.equal((await signedCall(render, { value: bytes("1") }).send(url)).status, 504);
-    await eventually(async () => (await storage.recover())[0]?.state === "verified");
+    await until(async () => (await storage.recover())[0]?.state === "verified", "the upload is listed");
   });
 
   test("a journal that fails or hangs while settling is logged; the answer is sent and a shutdown continues", async () => {
@@ -362,7 +328,7 @@ describe("the journal and the answer", () => {
       server.log.some(({ message }) =>
         message.startsWith("removing an upload from the journal failed after the result was sent"),
       );
-    await eventually(async () => warned());
+    await until(warned, "a warning");
     assert.equal((await storage.recover()).length, 1);
     await server.close();
   });
@@ -378,8 +344,7 @@ describe("the journal and the answer", () => {
     const mine = (await client.invoke({ value: 1 })).receipt();
     const theirs = await got.promise;
     assert.deepEqual({ ...theirs, time: "" }, { ...mine, time: "" });
-    assert.equal(readReceipt(JSON.stringify(theirs), { toolKey: publicKeyOf(TOOL_SEED) }).leader.id, alice.id);
-    await server.close();
+    assert.equal(readReceipt(JSON.stringify(theirs), { toolKey: TOOL_KEY }).leader.id, alice.id);
   });
 
   test("a shutdown waits until returned values are settled", async () => {
@@ -469,16 +434,15 @@ describe("portJson and uploadJson", () => {
       ok: { summary: "", report: await storage.uploadJson(fresh()), parts: ["a"] },
     }));
     const { url } = await serveFor([render]);
-    const client = await LeaderClient.connect(`${url}/tool`, { reader });
+    const client = await connect(render, url, { reader });
     const result = await client.invokeUnsigned({ value: 1 });
     assert.match((await client.resolve(result)).value.summary as string, /^$/);
-    await eventually(nothingListed);
+    await until(nothingListed, "the upload is settled");
     const answer = await fetch(`${url}/tool/invoke`, {
       method: "POST",
       headers: { accept: "application/json" },
       body: '{"value":1}',
     });
     assert.equal(answer.headers.get("content-type"), "application/vnd.nexus.canonical-tool-response+bcs");
-    client.close();
   });
 });

@@ -3,60 +3,35 @@
 import assert from "node:assert/strict";
 import { getEventListeners, once } from "node:events";
 import { connect } from "node:net";
-import { join } from "node:path";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { backOffMs } from "#client/leader/waiting.js";
 import { NexusValue } from "#client/wire/bcs/data.js";
 import { sha256 } from "#client/wire/signature/hash.js";
 import { BlobIdEncoder } from "#runtime/storage/blob-id.js";
 import { deadlinesOf, retriesOf } from "#runtime/storage/deadline.js";
-import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev/dev-store.js";
+import { DevStore, substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import { Endpoint } from "#runtime/storage/http/endpoint.js";
 import {
   ByteBudget,
-  StorageError,
   WalrusReader,
   type WalrusReaderOptions,
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { scratchFolder } from "../scratch-folder.js";
 import { holdTimers } from "./held-timers.js";
+import { createdAnswer, freshPath, isFault, reset, startStore } from "./storage-scene.js";
 import { failNext } from "./store-faults.js";
 
-const directory = scratchFolder();
 const CONTENT = Buffer.from('"a report"');
 const REFERENCE = NexusValue.walrus(substituteBlobId(CONTENT), sha256(CONTENT));
 
-let stores = 0;
-const startStore = (options: Partial<DevStoreOptions> = {}) =>
-  DevStore.start({ directory: join(directory, `${stores++}`), blobIds: "substitute", ...options });
-
-let store: DevStore;
-before(async () => {
-  store = await startStore();
-});
-after(async () => {
-  await store.stop();
-});
-beforeEach(() => {
-  store.clearFaults();
-  store.requests.length = 0;
-});
+const store = await startStore();
+beforeEach(() => reset(store));
 
 const storageOf = (options: Partial<WalrusStorageOptions> = {}) =>
   new WalrusStorage({ ...store.connection(), epochs: 1, ...options });
 const readerOf = (options: Partial<WalrusReaderOptions> = {}) =>
   new WalrusReader({ aggregator: { url: store.url }, ...options });
-
-const fails =
-  (code: string, message = /^/) =>
-  (error: unknown) => {
-    assert.ok(error instanceof StorageError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, message);
-    return true;
-  };
 
 describe("time limits and attempts", () => {
   it("have these defaults", () => {
@@ -76,7 +51,7 @@ describe("time limits and attempts", () => {
         assert.equal((of({ [name]: value }) as unknown as Readonly<Record<string, number>>)[name], value);
       }
       for (const value of [least - 1, most + 1, 1.5]) {
-        assert.throws(() => of({ [name]: value }), fails("invalid_option", new RegExp(`^${name}: `)));
+        assert.throws(() => of({ [name]: value }), isFault("invalid_option", new RegExp(`^${name}: `)));
       }
     });
   }
@@ -120,19 +95,17 @@ describe("time limits and attempts", () => {
         () => storageOf({ retries }).upload(Buffer.from(`"${attempts}"`)),
         () => readerOf({ retries }).read(REFERENCE),
       ]) {
-        store.clearFaults();
-        store.requests.length = 0;
+        reset(store);
         failNext(store, "GET", { kind: "status", status: 503 }, 100);
-        await assert.rejects(run(), fails("refused"));
+        await assert.rejects(run(), isFault("refused"));
         assert.equal(store.count("GET"), attempts);
       }
     }
   });
 
-  it("the signal of the caller ends an upload and a read", async () => {
+  it("the signal of the caller ends a read", async () => {
     const signal = AbortSignal.abort();
-    await assert.rejects(storageOf().upload(CONTENT, { signal }), fails("aborted"));
-    await assert.rejects(readerOf().read(REFERENCE, { signal }), fails("aborted"));
+    await assert.rejects(readerOf().read(REFERENCE, { signal }), isFault("aborted"));
     assert.equal(store.requests.length, 0);
   });
 });
@@ -148,14 +121,14 @@ describe("a storage", () => {
     assert.equal(await asked({ deletable: true }), "?epochs=1&deletable=true");
     assert.equal(await asked({ deletable: false }), "?epochs=1&permanent=true");
     assert.equal(await asked({ sendObjectTo: "0x1" }), `?epochs=1&send_object_to=0x${"1".padStart(64, "0")}`);
-    for (const epochs of [0, 54]) assert.throws(() => storageOf({ epochs }), fails("invalid_option", /^epochs/));
+    for (const epochs of [0, 54]) assert.throws(() => storageOf({ epochs }), isFault("invalid_option", /^epochs/));
   });
 
   it("maxBytes: 1 byte to 8 MiB", async () => {
     await storageOf({ maxBytes: CONTENT.length }).upload(CONTENT);
-    await assert.rejects(storageOf({ maxBytes: CONTENT.length - 1 }).upload(CONTENT), fails("invalid_upload"));
+    await assert.rejects(storageOf({ maxBytes: CONTENT.length - 1 }).upload(CONTENT), isFault("invalid_upload"));
     for (const maxBytes of [1, 8_388_608]) storageOf({ maxBytes });
-    for (const maxBytes of [0, 8_388_609]) assert.throws(() => storageOf({ maxBytes }), fails("invalid_option"));
+    for (const maxBytes of [0, 8_388_609]) assert.throws(() => storageOf({ maxBytes }), isFault("invalid_option"));
   });
 
   it("encoder and shards: auto with 1,000 shards by default; off does not search for an encoder, required needs one", (t) => {
@@ -167,46 +140,36 @@ describe("a storage", () => {
     make({});
     make({ encoder: "auto", shards: 10 });
     make({ encoder: "off", shards: 20 });
-    assert.throws(() => make({ encoder: "required", shards: 30 }), fails("encoder_failed"));
+    assert.throws(() => make({ encoder: "required", shards: 30 }), isFault("encoder_failed"));
     const shards = asked.calls.map(({ arguments: [first] }: { arguments: readonly unknown[] }) => first);
     assert.deepEqual(shards, [1_000, 10, 30]);
     asked.restore();
     for (const allowed of [1, 65_535]) make({ shards: allowed });
     for (const refused of [0, 65_536])
-      assert.throws(() => make({ shards: refused }), fails("invalid_option", /^shards/));
+      assert.throws(() => make({ shards: refused }), isFault("invalid_option", /^shards/));
   });
 
   it("an answer of the publisher has at most 65,536 bytes", async () => {
-    const blobObject = {
-      id: `0x${"1".repeat(64)}`,
-      blobId: substituteBlobId(CONTENT),
-      size: CONTENT.length,
-      storage: { endEpoch: 2 },
-      deletable: true,
-    };
-    const answer = JSON.stringify({ newlyCreated: { blobObject } });
+    const answer = JSON.stringify(createdAnswer(CONTENT));
     const upload = (bytes: number) => {
       failNext(store, "PUT", { kind: "answer", status: 200, body: answer.padEnd(bytes) });
       return storageOf({ retries: { attempts: 1 } }).upload(CONTENT);
     };
     assert.equal((await upload(65_536)).origin, "created");
-    await assert.rejects(upload(65_537), fails("answer_invalid"));
+    await assert.rejects(upload(65_537), isFault("answer_invalid"));
   });
 });
 
 describe("a reader", () => {
-  it("budgetBytes: for each resolve, unless a budget is given; 1 byte to 8 MiB", async () => {
+  it("budgetBytes: for each resolve; 1 byte to 8 MiB", async () => {
     await storageOf().upload(CONTENT);
     const size = CONTENT.length;
     assert.deepEqual(await readerOf({ budgetBytes: size }).read(REFERENCE), CONTENT);
-    await assert.rejects(readerOf({ budgetBytes: size - 1 }).read(REFERENCE), fails("over_budget"));
-    const budget = new ByteBudget(2 * size - 1);
-    const reader = readerOf();
-    await reader.read(REFERENCE, { budget });
-    await assert.rejects(reader.read(REFERENCE, { budget }), fails("over_budget"));
-    assert.equal(budget.left, size - 1);
+    await assert.rejects(readerOf({ budgetBytes: size - 1 }).read(REFERENCE), isFault("over_budget"));
     for (const budgetBytes of [1, 8_388_608]) readerOf({ budgetBytes });
-    for (const budgetBytes of [0, 8_388_609]) assert.throws(() => readerOf({ budgetBytes }), fails("invalid_option"));
+    const outside = /^budget: expected an integer from 1 to 8388608, got /;
+    for (const budgetBytes of [0, 8_388_609, 1.5])
+      assert.throws(() => readerOf({ budgetBytes }), isFault("invalid_option", outside));
     assert.equal(new ByteBudget().left, 8_388_608);
   });
 });
@@ -251,7 +214,7 @@ describe("the store for development", () => {
       [{}, undefined],
       [{ shards: 10 }, 10],
     ] as const) {
-      const made = await DevStore.start({ directory: join(directory, `${stores++}`), ...options });
+      const made = await DevStore.start({ directory: freshPath(), ...options });
       const { shards: given } = made.connection();
       await made.stop();
       assert.deepEqual([asked, given], [shards, shards ?? 1_000]);
@@ -264,6 +227,5 @@ describe("the store for development", () => {
     assert.deepEqual([await put(store, 10_485_760), await put(store, 10_485_761)], [200, 413]);
     const small = await startStore({ maxBytes: 10 });
     assert.deepEqual([await put(small, 10), await put(small, 11)], [200, 413]);
-    await small.stop();
   });
 });
