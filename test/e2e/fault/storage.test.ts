@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, beforeEach, describe, test } from "node:test";
-import { inspect } from "node:util";
+import { beforeEach, describe, test } from "node:test";
 import { NexusValue } from "#client/wire/bcs/data.js";
-import { DevStore } from "#runtime/storage/dev/dev-store.js";
+import type { DevStore } from "#runtime/storage/dev/dev-store.js";
 import {
   FileJournal,
   type Paid,
-  StorageError,
   type StorageFault,
   type UploadEntry,
   type UploadJournal,
@@ -21,6 +18,8 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
+import { drip, refusingUrl } from "../../runtime/raw.js";
+import { fault, freshPath, reset, startStore } from "../../runtime/storage-scene.js";
 import { failNext, type StoreFault } from "../../runtime/store-faults.js";
 import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
@@ -37,32 +36,15 @@ const deadlinesFor = ({ kind }: StoreFault) => ({
 });
 const QUICK = { backoffMs: 10 };
 
-let directory: string;
+const authorization = SECRET;
 /** Real ids of a network of ten shards. */
-let real: DevStore;
+const real = await startStore({ blobIds: "walrus", shards: 10, authorization });
 /** Ids that no encoder knows. */
-let substitute: DevStore;
+const substitute = await startStore({ authorization });
 let journal: FileJournal;
-let journals = 0;
-
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), "svc-storage-fault-"));
-  const authorization = SECRET;
-  real = await DevStore.start({ directory: join(directory, "real"), shards: 10, authorization });
-  substitute = await DevStore.start({ directory: join(directory, "substitute"), blobIds: "substitute", authorization });
-});
-after(async () => {
-  await real.stop();
-  await substitute.stop();
-  await rm(directory, { recursive: true, force: true });
-});
 beforeEach(async () => {
-  for (const store of [real, substitute]) {
-    store.clearFaults();
-    store.requests.length = 0;
-    store.created = 0;
-  }
-  journal = await FileJournal.open(join(directory, `${journals++}-journal`));
+  for (const store of [real, substitute]) reset(store);
+  journal = await FileJournal.open(freshPath());
 });
 
 let contents = 0;
@@ -83,22 +65,6 @@ const storageOf = (store: DevStore, options: Partial<WalrusStorageOptions> = {})
 const readerOf = (store: DevStore) =>
   new WalrusReader({ aggregator: { url: store.url }, deadlines: PATIENT, retries: QUICK });
 
-/** Asserts a fault without a secret anywhere in it. */
-async function fault(run: Promise<unknown>, code: StorageFault, message: RegExp): Promise<StorageError> {
-  let caught: unknown;
-  try {
-    await run;
-  } catch (error) {
-    caught = error;
-  }
-  assert.ok(caught instanceof StorageError, `expected ${code}, got ${inspect(caught)}`);
-  assert.equal(caught.code, code, caught.message);
-  assert.match(caught.message, message);
-  assert.doesNotMatch(inspect(caught, { depth: 9, showHidden: true }), /canary/);
-  assert.doesNotMatch(JSON.stringify(caught), /canary/);
-  return caught;
-}
-
 /** Asserts that exactly one upload is unreturned. */
 async function listed(storage: WalrusStorage, content: Buffer, paid: Paid, state: UploadEntry["state"]) {
   const uploads = await storage.recover();
@@ -112,21 +78,23 @@ async function listed(storage: WalrusStorage, content: Buffer, paid: Paid, state
   return upload;
 }
 
-/** A server that accepts connections and reads nothing. */
-async function startSilent() {
+/** A server on bare sockets. */
+async function startServer(serve: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.pause();
-    socket.on("error", () => undefined);
+    sockets.add(socket.on("error", () => undefined));
+    serve(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () => {
+  atEnd(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
-  };
-  return { port: (server.address() as { port: number }).port, sockets, close };
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, sockets };
 }
+
+/** A server that accepts connections and reads nothing. */
+const startSilent = () => startServer((socket) => socket.pause());
 
 describe("faults of the publisher, without the encoder of blob ids", () => {
   /** What happens; what is told; what may have been paid, whether it is listed, how many requests were made. */
@@ -182,17 +150,17 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
   });
 
   test("if the headers cannot be created, nothing is sent and nothing is listed", async () => {
-    for (const headers of [() => Promise.reject(new Error("canary")), () => new Promise<never>(() => undefined)]) {
+    for (const [headers, code, message] of [
+      [
+        () => Promise.reject(new Error("canary")),
+        "invalid_option",
+        /^publisher: headers: the function that returns them/,
+      ],
+      [() => new Promise<never>(() => undefined), "total_timeout", /^storage: the operation did not finish within/],
+    ] as const) {
       const publisher = { url: substitute.url, headers };
       const storage = storageOf(substitute, { publisher, deadlines: { ...PATIENT, totalMs: 300 } });
-      const error = await storage.upload(fresh()).catch((caught: unknown) => caught);
-      assert.ok(error instanceof StorageError);
-      assert.match(
-        error.message,
-        /^(publisher: headers: the function that returns them failed|storage: the operation did not finish within)/,
-      );
-      assert.equal(error.paid, "no");
-      assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /canary/);
+      assert.equal((await fault(storage.upload(fresh()), code, message)).paid, "no");
       assert.deepEqual(await storage.recover(), []);
       assert.equal(substitute.requests.length, 0);
     }
@@ -215,40 +183,33 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
   });
 
   test("an upload is retried if no server listens, and nothing is paid", async () => {
-    const closed = await DevStore.start({ directory: join(directory, "closed"), blobIds: "substitute" });
-    const { url } = closed;
-    await closed.stop();
-    const storage = storageOf(substitute, { publisher: { url } });
+    const storage = storageOf(substitute, { publisher: { url: await refusingUrl() } });
     const error = await fault(storage.upload(fresh()), "connection_failed", /\(ECONNREFUSED\)$/);
     assert.equal(error.paid, "no");
     assert.deepEqual(await storage.recover(), []);
   });
 
   test("a server that does not finish TLS, and one that does not take the content", async () => {
-    const { port, sockets, close } = await startSilent();
-    try {
-      const tls = storageOf(substitute, {
-        publisher: { url: `https://127.0.0.1:${port}` },
-        retries: { attempts: 1 },
-        deadlines: { ...PATIENT, connectMs: 250 },
-      });
-      const late = await fault(tls.upload(fresh()), "connect_timeout", /^publisher: no connection within 250 ms$/);
-      assert.equal(late.paid, "no");
-      const plain = storageOf(substitute, {
-        publisher: { url: `http://127.0.0.1:${port}` },
-        retries: { ...QUICK, attempts: 2 },
-        deadlines: { ...PATIENT, progressMs: 250 },
-      });
-      const connections = sockets.size;
-      const stuck = plain.upload(randomBytes(8 * MIB));
-      const error = await fault(stuck, "progress_timeout", /no part of the content was accepted within 250 ms/);
-      // Its last byte was not handed over, so it cannot have been stored, and was sent again.
-      assert.equal(error.paid, "no");
-      assert.equal(sockets.size - connections, 2);
-      assert.deepEqual(await plain.recover(), []);
-    } finally {
-      close();
-    }
+    const { address, sockets } = await startSilent();
+    const tls = storageOf(substitute, {
+      publisher: { url: `https://${address}` },
+      retries: { attempts: 1 },
+      deadlines: { ...PATIENT, connectMs: 250 },
+    });
+    const late = await fault(tls.upload(fresh()), "connect_timeout", /^publisher: no connection within 250 ms$/);
+    assert.equal(late.paid, "no");
+    const plain = storageOf(substitute, {
+      publisher: { url: `http://${address}` },
+      retries: { ...QUICK, attempts: 2 },
+      deadlines: { ...PATIENT, progressMs: 250 },
+    });
+    const connections = sockets.size;
+    const stuck = plain.upload(randomBytes(8 * MIB));
+    const error = await fault(stuck, "progress_timeout", /no part of the content was accepted within 250 ms/);
+    // Its last byte was not handed over, so it cannot have been stored, and was sent again.
+    assert.equal(error.paid, "no");
+    assert.equal(sockets.size - connections, 2);
+    assert.deepEqual(await plain.recover(), []);
   });
 
   test("a reset while a large content is being sent is repeated", async () => {
@@ -392,24 +353,14 @@ describe("faults of the aggregator", () => {
   });
 
   test("the total deadline ends an answer that arrives slowly", async () => {
-    const sockets = new Set<Socket>();
-    const server = createServer((socket) => {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
+    const { address, sockets } = await startServer((socket) =>
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
-        const timer = setInterval(() => socket.write("x"), 50);
-        socket.once("close", () => clearInterval(timer));
-      });
-    });
-    atEnd(() => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as { port: number };
+        drip(socket, "x", 50);
+      }),
+    );
     const deadlines = { ...PATIENT, totalMs: 600 };
-    const reader = new WalrusReader({ aggregator: { url: `http://127.0.0.1:${port}` }, deadlines });
+    const reader = new WalrusReader({ aggregator: { url: `http://${address}` }, deadlines });
     const value = NexusValue.walrus(randomBytes(32).toString("base64url"), randomBytes(32));
     await fault(reader.read(value), "total_timeout", /^storage: the operation did not finish within 600 ms$/);
     assert.equal(sockets.size, 1);
@@ -427,12 +378,11 @@ describe("abort", () => {
     assert.deepEqual(await storage.recover(), []);
 
     const sending = new AbortController();
-    const { port, sockets, close } = await startSilent();
-    const stuck = storageOf(substitute, { publisher: { url: `http://127.0.0.1:${port}` } });
+    const { address, sockets } = await startSilent();
+    const stuck = storageOf(substitute, { publisher: { url: `http://${address}` } });
     const large = stuck.upload(randomBytes(8 * MIB), { signal: sending.signal });
     void until(() => sockets.size === 1, "a connection").then(() => sending.abort(reason));
     assert.equal((await fault(large, "aborted", /by its signal/)).paid, "no");
-    close();
     assert.deepEqual(await storage.recover(), []);
 
     const content = fresh();
@@ -562,24 +512,21 @@ class Uploader {
     await this.#exited;
   }
 
-  async end(): Promise<void> {
-    await this.#exited;
+  end(): Promise<unknown> {
+    return this.#exited;
   }
 }
 
 describe("kill -9", () => {
   /** Uploads in a child that is killed once the store has the blob and has not answered. */
   async function killBetween(store: DevStore) {
-    const path = join(directory, `killed-${journals++}-journal`);
+    const path = freshPath();
     const content = `${contents++}: a report that is uploaded and lost`;
     const options = { path, content, connection: store.connection(), deadlines: PATIENT };
     failNext(store, "PUT", { kind: "slow", delayMs: 60_000 });
     const child = new Uploader(options);
     assert.equal((await child.line()).event, "begins");
-    for (let i = 0; store.created === 0; i++) {
-      assert.ok(i < 500, "waited for too long");
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(() => store.created > 0, "the blob is stored");
     await child.kill();
     return options;
   }
@@ -610,7 +557,7 @@ describe("kill -9", () => {
   });
 
   test("between the upload and the answer of the tool: a retry gets the same reference, and nothing is sent", async () => {
-    const path = join(directory, `killed-${journals++}-journal`);
+    const path = freshPath();
     const options = { path, content: `${contents++}: verified and lost`, connection: substitute.connection() };
     const child = new Uploader(options);
     await child.line();
@@ -635,25 +582,24 @@ describe("kill -9", () => {
 describe("memory", () => {
   const size = 8 * MIB;
   const cases = [
-    ["without the encoder", { blobIds: "substitute" }, false],
+    ["without the encoder", {}, false],
     // Few shards that can hold 8 MiB.
-    ["with the encoder", { shards: 100 }, false],
+    ["with the encoder", { blobIds: "walrus", shards: 100 }, false],
     // The real networks: seconds of one core, therefore not in every run.
-    ["with the encoder, 1,000 shards, bytes shared with it", { shards: 1_000 }, true],
+    ["with the encoder, 1,000 shards, bytes shared with it", { blobIds: "walrus", shards: 1_000 }, true],
   ] as const;
   for (const [name, blobIds, shared] of cases) {
     const skip = shared && process.env.SVC_TEST_FULL !== "1";
     test(`8 MiB uploaded and downloaded, ${name}: memory stays below twice the data plus 64 MiB`, {
       skip,
     }, async () => {
-      const dev = await DevStore.start({ directory: join(directory, name), ...blobIds });
-      const path = join(directory, `memory-${journals++}-journal`);
+      const dev = await startStore(blobIds);
+      const path = freshPath();
       const child = new Uploader({ path, size, shared, connection: dev.connection(), read: true, settle: true });
       await child.line();
       assert.equal((await child.line()).origin, "created");
       const { grown } = await child.line();
       await child.end();
-      await dev.stop();
       assert.ok(grown < 2 * size + 64 * MIB, `${(grown / MIB).toFixed(1)} MiB`);
     });
   }
