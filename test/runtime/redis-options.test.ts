@@ -101,31 +101,23 @@ async function connected(options: Partial<ConnectionOptions> = {}, more: Partial
 }
 
 describe("a connection", () => {
-  /** Loses the connection so often; gives the longest pause before each attempt, in milliseconds. */
-  async function pauses(count: number, options: Partial<ConnectionOptions> = {}): Promise<number[]> {
-    const random = Math.random;
-    Math.random = () => 1;
-    try {
+  for (const [most, options, expected] of [
+    ["2 s", {}, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]],
+    ["maxPauseMs", { maxPauseMs: 125 }, [50, 100, 125, 125]],
+  ] as const) {
+    it(`is established again after at most 50 ms, then after twice the pause each time, up to ${most}`, async (t) => {
+      t.mock.method(Math, "random", () => 1);
       await connected(options);
-      return Array.from({ length: count }, () => {
+      const pauses = expected.map(() => {
         last().end();
         const pause = timers.waiting.find(({ repeats }) => !repeats) ?? assert.fail("it waits for nothing");
         pause.fire();
         return pause.ms;
       });
-    } finally {
-      Math.random = random;
-    }
+      assert.deepEqual(pauses, expected);
+      assert.equal(clients.length, expected.length + 1);
+    });
   }
-
-  it("is established again after 50 ms, then after twice the pause each time, up to 2 s", async () => {
-    assert.deepEqual(await pauses(8), [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
-    assert.equal(clients.length, 9);
-  });
-
-  it("is established again after maxPauseMs at the latest", async () => {
-    assert.deepEqual(await pauses(4, { maxPauseMs: 125 }), [50, 100, 125, 125]);
-  });
 
   it("is not established again after close: no timer is left, and the end of the client starts none", async () => {
     for (const lose of [true, false]) {
@@ -274,19 +266,13 @@ describe("the store", () => {
     });
   }
 
-  it("graceMs: a lost connection is established again within a quarter of it, so that runs are registered in time", async () => {
-    const random = Math.random;
-    Math.random = () => 1;
-    try {
-      const client = await started({ graceMs: 100 });
-      client.end();
-      assert.ok(
-        timers.waiting.some(({ ms }) => ms === 25),
-        `${timers.started}`,
-      );
-    } finally {
-      Math.random = random;
-    }
+  it("graceMs: a lost connection is established again within a quarter of it, so that runs are registered in time", async (t) => {
+    t.mock.method(Math, "random", () => 1);
+    (await started({ graceMs: 100 })).end();
+    assert.ok(
+      timers.waiting.some(({ ms }) => ms === 25),
+      `${timers.started}`,
+    );
   });
 
   it("the environment has a variable for each option", async (t) => {
@@ -342,29 +328,6 @@ describe("the store", () => {
 });
 
 describe("writes that are remembered for a loss", () => {
-  it("writes are repeated after 50 ms, then after twice the pause each time, at most after 2 s", async () => {
-    let isUp = true;
-    const writes = new PendingWrites(
-      () => isUp,
-      () => {},
-      (error) => assert.fail(String(error)),
-    );
-    writes.add({
-      ...{ bytes: 1, until: Number.POSITIVE_INFINITY },
-      write: () => Promise.reject(new RedisFault("disconnected", "ECONNREFUSED", true)),
-    });
-    const pauses: number[] = [];
-    for (let i = 0; i < 8; i++) {
-      const timer = timers.waiting.at(-1) ?? assert.fail("it waits for nothing");
-      pauses.push(timer.ms);
-      timer.fire();
-      for (let turn = 0; turn < 5; turn++) await nextTurn();
-    }
-    isUp = false;
-    writes.stop();
-    assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
-  });
-
   describe("a queue of writes", () => {
     const fault = new RedisFault("disconnected", "ECONNREFUSED", true);
     const until = Number.POSITIVE_INFINITY;
@@ -382,6 +345,20 @@ describe("writes that are remembered for a loss", () => {
       return { state, writes };
     }
     const pause = () => timers.waiting.at(-1)?.ms ?? assert.fail("it waits for nothing");
+
+    it("repeats a write after 50 ms, then after twice the pause each time, at most after 2 s", async () => {
+      const { state, writes } = queue();
+      writes.add({ bytes: 1, until, write: () => Promise.reject(fault) });
+      const pauses: number[] = [];
+      for (let i = 0; i < 8; i++) {
+        const timer = timers.waiting.at(-1) ?? assert.fail("it waits for nothing");
+        pauses.push(timer.ms);
+        timer.fire();
+        for (let turn = 0; turn < 5; turn++) await nextTurn();
+      }
+      state.isUp = false;
+      assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
+    });
 
     it("pauses 50 ms again after a write that succeeded", async () => {
       const { writes } = queue();
@@ -426,6 +403,10 @@ describe("writes that are remembered for a loss", () => {
     });
   });
 
+  /** The state of a server that greets with this value. */
+  const incarnationOf = (value: () => Promise<Buffer>, lost = () => {}) =>
+    new Incarnation({ hello: async () => ({ value: await value(), graceMs: 0 }), lost, recovered() {} }, true);
+
   /**
    * Loses the data of the server `ms` after the last of some writes; gives those that are written again. Each is made
    * `after` milliseconds after the one before.
@@ -437,12 +418,7 @@ describe("writes that are remembered for a loss", () => {
     let now = performance.now();
     mock.method(performance, "now", () => now);
     let incarnation = 0;
-    const host = {
-      hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }),
-      lost() {},
-      recovered() {},
-    };
-    const state = new Incarnation(host, true);
+    const state = incarnationOf(async () => Buffer.from([incarnation]));
     await state.check();
     const written: number[] = [];
     for (const [i, { after = 0, bytes }] of writes.entries()) {
@@ -457,38 +433,29 @@ describe("writes that are remembered for a loss", () => {
   }
 
   it("a `hello` reply on a lost connection is ignored and blocks no other", async () => {
-    const greetings: ((value: string) => void)[] = [];
-    let losses = 0;
-    const host = {
-      hello: () =>
-        new Promise<{ value: Buffer; graceMs: number }>((resolve) => {
-          greetings.push((value) => resolve({ value: Buffer.from(value), graceMs: 0 }));
-        }),
-      lost: () => losses++,
-      recovered() {},
-    };
-    const state = new Incarnation(host, true);
+    const greetings: ((value: Buffer) => void)[] = [];
+    const lost = mock.fn();
+    const state = incarnationOf(() => new Promise((resolve) => greetings.push(resolve)), lost);
     const first = state.check();
-    greetings[0]?.("one");
+    greetings[0]?.(Buffer.from("one"));
     await first;
     const late = state.check();
     state.forget();
     assert.equal(state.value, undefined);
     const next = state.check();
     assert.equal(greetings.length, 3);
-    greetings[1]?.("other");
+    greetings[1]?.(Buffer.from("other"));
     await late;
-    assert.deepEqual([state.value, losses], [undefined, 0]);
-    greetings[2]?.("other");
+    assert.deepEqual([state.value, lost.mock.callCount()], [undefined, 0]);
+    greetings[2]?.(Buffer.from("other"));
     await next;
-    assert.deepEqual([String(state.value), losses], ["other", 1]);
+    assert.deepEqual([String(state.value), lost.mock.callCount()], ["other", 1]);
   });
 
   it("a registration on a lost connection does not replace the next one", async () => {
     const renewals: { resolve: () => void; reject: (error: Error) => void }[] = [];
     let incarnation = 0;
-    const host = { hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }), lost() {}, recovered() {} };
-    const state = new Incarnation(host, true);
+    const state = incarnationOf(async () => Buffer.from([incarnation]));
     await state.check();
     const renew = () => new Promise<void>((resolve, reject) => renewals.push({ resolve, reject }));
     state.leases.add({ renew } as unknown as RedisLease);

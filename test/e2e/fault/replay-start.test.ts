@@ -15,18 +15,6 @@ const PASSWORD = "CANARY-PASSWORD-83ab";
 const WRONG_PASSWORD = "CANARY-WRONG-PASSWORD-9e21";
 const SECRETS = [PASSWORD, WRONG_PASSWORD, encodeURIComponent(`%${PASSWORD}`)];
 
-/** Hides a package from a process. */
-const withoutPackage = (name: string) => [
-  "--import",
-  `data:text/javascript,${encodeURIComponent(`
-    import { register } from "node:module";
-    register("data:text/javascript," + encodeURIComponent(\`
-      export async function resolve(specifier, context, next) {
-        if (specifier !== "${name}") return next(specifier, context);
-        throw Object.assign(new Error("Cannot find package '${name}'"), { code: "ERR_MODULE_NOT_FOUND" });
-      }\`));`)}`,
-];
-
 describe("a replica that cannot use its Redis", { ...withRedis(), concurrency: 4 }, () => {
   let redis: RedisServer;
   let locked: RedisServer;
@@ -90,10 +78,6 @@ describe("a replica that cannot use its Redis", { ...withRedis(), concurrency: 4
     ],
     "a copy of another server": [() => ({ url: copy.url }), /replica.*SVC_REPLAY_REDIS_URL/],
     "version 6": [() => ({ url: old.url }), /7\.0.*6\.2\.14.*SVC_REPLAY_REDIS_URL/],
-    "no svc-runtime-redis": [
-      () => ({ url: redis.url, nodeOptions: withoutPackage("svc-runtime-redis") }),
-      /npm install svc-runtime-redis/,
-    ],
     "a misspelt name of the URL": [
       () => ({ env: { SVC_REPLAY_REDS_URL: `redis://:${PASSWORD}@${port(redis)}` } }),
       /SVC_REPLAY_REDS_URL is set but SVC_REPLAY_REDIS_URL is not: without a shared replay store/,

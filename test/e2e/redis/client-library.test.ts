@@ -11,15 +11,13 @@ import { KeptLog } from "#runtime/testing/kept-log.js";
 import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
 import { FULL } from "../fault/harness.js";
+import { request } from "./held-store.js";
 import { HostileRedis } from "./hostile-redis.js";
 import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 
 const TOOL = "xyz.test.tool@1";
 const CANARY = "c4nary";
-const RIGHTS =
-  "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth";
-
 describe("the client library", withRedis(), () => {
   let server: RedisServer;
   const opened: RedisReplayStore[] = [];
@@ -62,9 +60,10 @@ describe("the client library", withRedis(), () => {
 
   it("a database that cannot be selected ends the start; nothing is written to another one", async () => {
     await assert.rejects(make(`${server.url}/99`).start(context), /database 99 cannot be selected \(ERR\)/);
-    await server.client.call("ACL", "SETUSER", "replay", "on", ">secret", ...RIGHTS.split(" "));
-    const url = `${server.url.replace("://", "://replay:secret@")}/3`;
-    await assert.rejects(make(url).start(context), /database 3 cannot be selected \(NOPERM\)/);
+    await assert.rejects(
+      make(`${await server.addUser("replay")}/3`).start(context),
+      /database 3 cannot be selected \(NOPERM\)/,
+    );
     assert.deepEqual(await server.client.keys("*"), []);
   });
 
@@ -77,12 +76,10 @@ describe("the client library", withRedis(), () => {
       await answer();
       return { bytes: "-ERR upstream failure\r\n" };
     };
-    const [nonce, inputHash] = [new Uint8Array(32), new Uint8Array(32)];
-    const request = { tool: TOOL, nonce, inputHash, caller: { leaderId: "a", leaderKeyId: 1n }, leaseMs: 40_000 };
-    await assert.rejects(store.claim(request), { name: "ReplayStoreUnavailable", reason: "refused" });
+    await assert.rejects(store.claim(request(1)), { name: "ReplayStoreUnavailable", reason: "refused" });
     hostile.attack = undefined;
     await until(() => store.stats().shared.takeBacks === 1, "the claim is taken back");
-    assert.equal((await store.claim(request)).state, "run");
+    assert.equal((await store.claim(request(1))).state, "run");
   });
 
   it("prints no text of a server that refuses INFO", async () => {

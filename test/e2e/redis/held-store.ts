@@ -42,14 +42,6 @@ export function leaseOf(claim: Claim): ReplayLease {
   return claim.lease;
 }
 
-/** Holds a reaction until the test opens it. */
-export class Gate {
-  open = () => {};
-  readonly passed = new Promise<void>((resolve) => {
-    this.open = resolve;
-  });
-}
-
 /** One store with its relay and log. */
 export class HeldStore {
   readonly log = new KeptLog();

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { END, SCRIPTS } from "#runtime/redis/scripts.js";
-import { until } from "../../runtime/tools.js";
+import { gate, until } from "../../runtime/tools.js";
 import {
-  Gate,
   type HeldStore,
   HeldStores,
   LATE,
@@ -174,16 +173,16 @@ describe("a lease in Redis", withRedis(), () => {
   it("if a tool settles while its 504 is being written, the TTL counts from that moment", async () => {
     const one = await stores.open();
     const lease = await one.run(1);
-    const gate = new Gate();
+    const going = gate();
     one.on("end", async () => {
-      await gate.passed;
+      await going.promise;
       return PASS;
     });
     const seen = one.seen("end");
     const timedOut = lease.timeOut(LATE);
     await until(() => one.seen("end") > seen, "the write");
     assert.equal(await lease.settle(), true);
-    gate.open();
+    going.open();
     assert.equal(await timedOut, true);
     await assertLifetime(one.prefix, "e", TTL);
   });
@@ -263,10 +262,10 @@ describe("a lease in Redis", withRedis(), () => {
 
   it("a late release does not remove the claim of another process", async () => {
     const [one, two] = await stores.share();
-    const [gate, replies] = [new Gate(), [] as unknown[]];
+    const [going, replies] = [gate(), [] as unknown[]];
     one.on("claim", () => {
       one.on("release", async (answer) => {
-        await gate.passed;
+        await going.promise;
         replies.push(await answer());
         return { bytes: encodeReply(replies.at(-1)) };
       });
@@ -274,7 +273,7 @@ describe("a lease in Redis", withRedis(), () => {
     });
     await assert.rejects(one.store.claim(request(1)), { name: "ReplayStoreUnavailable" });
     const lease = await two.run(1);
-    gate.open();
+    going.open();
     await until(() => replies.length > 0, "the claim is taken back");
     assert.deepEqual(replies, [0]);
     assert.equal(await two.state(1), "in-flight");

@@ -12,6 +12,10 @@ import { atEnd } from "../../teardown.js";
 import { leasePort } from "../process.js";
 import { REDIS } from "./installed.js";
 
+/** The rights that docs/replicas.md names. */
+const RIGHTS =
+  "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth";
+
 /** Directives of redis.conf by name, such as `{ appendonly: "yes" }`. */
 export type Directives = Readonly<Record<string, string>>;
 
@@ -116,6 +120,12 @@ export class RedisServer {
 
   resume(): void {
     this.#process?.kill("SIGCONT");
+  }
+
+  /** Adds a user with the documented rights; returns the address of the server for it. */
+  async addUser(name: string, password = "secret"): Promise<string> {
+    await this.client.call("ACL", "SETUSER", name, "on", `>${password}`, ...RIGHTS.split(" "));
+    return this.url.replace("://", `://${name}:${password}@`);
   }
 
   /** A figure of INFO, such as `used_memory`. */

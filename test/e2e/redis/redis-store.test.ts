@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { LeaderClient, type LeaderError, publicKeyOf } from "#runtime/leader.js";
+import { LeaderClient, type LeaderError } from "#runtime/leader.js";
 import { type RedisReplayParts, RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import type { ReplayContext } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
@@ -11,7 +11,7 @@ import { CuttingProxy } from "../../runtime/cutting-proxy.js";
 import { RawConnection, requestText } from "../../runtime/raw.js";
 import { assertAgreesWithModel, LONGEST_CASE_MS } from "../../runtime/replay-model.js";
 import { replayStoreCases, type StoreUnderTest } from "../../runtime/replay-store-suite.js";
-import { alice, countingTool, serveSigned, TOOL_SEED, until } from "../../runtime/tools.js";
+import { alice, countingTool, serveSigned, signerOf, TOOL_KEY, until } from "../../runtime/tools.js";
 import { FULL } from "../fault/harness.js";
 import { REDIS, VALKEY, withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
@@ -97,9 +97,7 @@ for (const [engine, program] of Object.entries(engines)) {
       let at = ending.url;
       const proxy = await CuttingProxy.start(() => [Number(new URL(at).port)]);
       proxy.cut = () => (at === ending.url ? "after" : "pass");
-      const { id, kid, seed } = alice;
-      const leader = { id, keyId: kid, key: seed };
-      const client = await LeaderClient.connect(`${proxy.url}/echo`, { leader, toolKey: publicKeyOf(TOOL_SEED) });
+      const client = await LeaderClient.connect(`${proxy.url}/echo`, { leader: signerOf(alice), toolKey: TOOL_KEY });
       const call = client.invoke({ value: 1 }, { repeat: true }).catch((error: unknown) => error);
       await until(() => tool.calls.invoked === 1, "it runs");
       at = next.url;

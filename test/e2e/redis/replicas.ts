@@ -39,10 +39,6 @@ export interface ReplicaOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Options of `bootstrap`. */
   readonly options?: object;
-  /** The tool's timeout in milliseconds. */
-  readonly toolTimeoutMs?: number;
-  /** Before the command, such as a shell that sets a limit. */
-  readonly nodeOptions?: readonly string[];
 }
 
 /** What a line of the file of runs says. */
@@ -141,20 +137,19 @@ export class Replica {
       parts,
       env,
       options = {},
-      nodeOptions = [],
     } = this.#options;
     const inCode = url !== undefined && (parts !== undefined || leaseMs !== undefined);
     const config = join(this.#runs.directory, `${this.name}.json`);
     writeFileSync(config, JSON.stringify(toolConfig([FQN], { leaders, ttlMs })), { mode: 0o600 });
     if (this.#child !== undefined) this.#log = this.log;
-    this.#child = start(process.execPath, [...nodeOptions, fileURLToPath(new URL("replica.mjs", import.meta.url))], {
+    this.#child = start(process.execPath, [fileURLToPath(new URL("replica.mjs", import.meta.url))], {
       BIND_ADDR: `127.0.0.1:${this.port}`,
       SVC_ADMIN_ADDR: `127.0.0.1:${this.admin}`,
       SVC_TOOLKIT_CONFIG_PATH: config,
       FAULT_CANARY: MARKS.environment,
       REPLICA: JSON.stringify({
         fqn: FQN,
-        timeoutMs: this.#options.toolTimeoutMs ?? TIMEOUT_MS,
+        timeoutMs: TIMEOUT_MS,
         runs: this.#runs.path,
         name: this.name,
         options,

@@ -6,26 +6,17 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
 import { MAX_LOOK_UPS } from "#runtime/redis/look-ups.js";
 import { END, SCRIPTS } from "#runtime/redis/scripts.js";
-import {
-  type CachedAnswer,
-  type Claim,
-  type ReplayLease,
-  type ReplayRequest,
-  ReplayStoreUnavailable,
-} from "#runtime/server/replay/store.js";
+import { type CachedAnswer, type Claim, ReplayStoreUnavailable } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
 import { proves } from "../../proves.js";
 import { loseAnswers } from "../../runtime/lost-answers.js";
 import { attempt, until } from "../../runtime/tools.js";
+import { LEASE, leaseOf, request, TTL } from "./held-store.js";
 import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 
 const TOOL = "xyz.test.tool@1";
-const LEASE = 40_000;
-const TTL = 300_000;
 const RESULT: CachedAnswer = { status: 200, signable: true, body: Buffer.from("result"), seal: Buffer.alloc(144, 7) };
-const ALICE = { leaderId: "alice", leaderKeyId: 1n };
-
 describe("the contract of a shared store", withRedis(), () => {
   let server: RedisServer;
   const opened: RedisReplayStore[] = [];
@@ -49,17 +40,6 @@ describe("the contract of a shared store", withRedis(), () => {
     return [first as RedisReplayStore, (second ?? first) as RedisReplayStore, prefix];
   }
 
-  const request = (nonce: number, hash: number): ReplayRequest => ({
-    tool: TOOL,
-    nonce: new Uint8Array(32).fill(nonce),
-    inputHash: new Uint8Array(32).fill(hash),
-    caller: ALICE,
-    leaseMs: LEASE,
-  });
-  const leaseOf = (claim: Claim): ReplayLease => {
-    assert.equal(claim.state, "run");
-    return (claim as Claim & { state: "run" }).lease;
-  };
   /** Milliseconds that each key of a kind (`r` run, `e` record) has left. */
   async function lifetimes(prefix: string, kind: "r" | "e"): Promise<number[]> {
     const keys = await server.client.keysBuffer(`${prefix}*`);
