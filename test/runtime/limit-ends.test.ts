@@ -6,7 +6,6 @@ import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { closest } from "#client/did-you-mean.js";
 import type { Codec, Contract } from "#client/wire/codec/contract.js";
 import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/config/operator-file.js";
 import { strayVariables } from "#runtime/config/stray-variables.js";
@@ -56,25 +55,6 @@ test("a pipe instead of a file is refused without waiting for a writer", {
   const { stdout, signal } = spawnSync(process.execPath, args, { timeout: 20_000, encoding: "utf8" });
   assert.equal(signal, null, "the process waits for a writer");
   assert.deepEqual(stdout.match(/must be a readable file, got a directory or a special file/g)?.length, 2, stdout);
-});
-
-test("a name is similar to another within an edit distance of two and half of its length", () => {
-  const known = ["response_signing_key"];
-  assert.deepEqual(closest("response_signing_kXX", known), known);
-  assert.deepEqual(closest("response_signing_XXX", known), []);
-  assert.deepEqual(closest("abc", ["abd"]), ["abd"]);
-  assert.deepEqual(closest("abc", ["add"]), []);
-});
-
-test("a variable is similar to the configuration's within an edit distance of four, to other settings within five", () => {
-  const nearestTo = (name: string) => strayVariables({ [name]: "" })[0]?.nearest;
-  const config = "SVC_TOOLKIT_CONFIG_PATH";
-  assert.equal(nearestTo("XXXXTOOLKIT_CONFIG_PATH"), config);
-  assert.equal(nearestTo("XXXXXOOLKIT_CONFIG_PATH"), undefined);
-  assert.equal(nearestTo("SVC_ALLOW_UNSXXXXX"), "SVC_ALLOW_UNSIGNED");
-  assert.equal(nearestTo("SVC_ALLOW_UNXXXXXX"), undefined);
-  assert.equal(nearestTo("SVC_REDIS_URL"), "SVC_REPLAY_REDIS_URL");
-  assert.equal(nearestTo("SVC_ORDERS_REDIS_URL"), undefined);
 });
 
 test("every documented variable of the shared replay store is known", () => {

@@ -3,20 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { type BootstrapOptions, StartupError, ToolkitRuntimeConfig } from "#runtime/index.js";
-import { holdTimers } from "./held-timers.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
-import {
-  alice,
-  countingTool,
-  echoCall,
-  echoed,
-  expectResult,
-  gate,
-  sendPlain,
-  serveFor,
-  serveSigned,
-  until,
-} from "./tools.js";
+import { alice, countingTool, echoCall, echoed, expectResult, serveFor, serveSigned } from "./tools.js";
 
 const tool = countingTool();
 
@@ -27,7 +15,6 @@ describe("ranges", () => {
     // At least two of the largest bodies.
     ["maxBodyBytesInFlight", (maxBodyBytesInFlight) => ({ config, maxBodyBytesInFlight }), [2_000], [1_999]],
     ["minBodyBytesPerSecond", (minBodyBytesPerSecond) => ({ minBodyBytesPerSecond }), [1], [0, 1.5, 2 ** 53]],
-    ["maxRuns", (maxRuns) => ({ maxRuns }), [2], [1, 2.5]],
     ["replayMaxBytes", (replayMaxBytes) => ({ replayMaxBytes }), [1_048_576], [1_048_575]],
   ] as readonly [string, (n: number) => BootstrapOptions, readonly number[], readonly number[]][]) {
     it(name, async () => {
@@ -37,21 +24,6 @@ describe("ranges", () => {
       }
     });
   }
-});
-
-test("maxBodyBytesInFlight: the given bytes, else 64 MiB or two of the largest bodies", async () => {
-  const most = async (options: BootstrapOptions, limit?: number) => {
-    const config = ToolkitRuntimeConfig.fromJsonStr(
-      JSON.stringify(limit === undefined ? {} : { invoke_max_body_bytes: limit }),
-    );
-    const server = await serveFor([tool], { config, ...options });
-    const { bodyBytes } = server.load();
-    await server.close();
-    return bodyBytes.most;
-  };
-  assert.equal(await most({}), 67_108_864);
-  assert.equal(await most({}, 33_554_433), 67_108_866);
-  assert.equal(await most({ maxBodyBytesInFlight: 30_000_000 }), 30_000_000);
 });
 
 test("maxConnections: an excess connection is closed before a byte of it is read", async () => {
@@ -83,25 +55,4 @@ test("engine: the named one, otherwise the fastest", async () => {
   assert.equal(await engineOf({ engine: "noble" }), "noble (chosen by name)");
   assert.match(`${await engineOf({})}`, /sodium-native/);
   await assert.rejects(engineOf({ engine: "pear" } as unknown as BootstrapOptions), StartupError);
-});
-
-test("shutdown: both times are those that are given", async () => {
-  const { promise, open } = gate();
-  const held = countingTool({ path: "late", invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
-  const server = await serveFor([held], { shutdown: { readinessDelayMs: 1_234, drainMs: 56_789 } });
-  const call = sendPlain(server.url, held.target, '{"value":1}');
-  await until(() => held.calls.invoked === 1, "the call runs");
-  const timers = holdTimers();
-  try {
-    const closed = server.close();
-    const [delay] = timers.waiting;
-    assert.equal(delay?.ms, 1_234);
-    delay.fire();
-    await until(() => timers.started.includes(56_789), "the call is waited for");
-    open();
-    assert.equal((await call).status, 200);
-    await closed;
-  } finally {
-    timers.restore();
-  }
 });

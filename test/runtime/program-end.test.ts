@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
-import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { certificateFiles } from "./certificate.js";
 import { run } from "./child.js";
-import { countingTool, keptLog, serveSigned } from "./tools.js";
+import { keptLog } from "./tools.js";
 
 /** Serves a tool, closes the server while a call runs, lets the call end, and names the timers that keep the program. */
 const PROGRAM = `
@@ -106,17 +105,5 @@ describe("the release of resources at a shutdown", () => {
     assert.equal(await leftAfter(0), DRAIN_MS + 4_000);
     assert.equal(await leftAfter(9_000), DRAIN_MS - 5_000);
     assert.equal(await leftAfter(60_000), 500);
-  });
-
-  it("gives the replay store five seconds to store ends of runs", async () => {
-    const limits: (number | undefined)[] = [];
-    class Store extends ReplayMemory {
-      override close(limitMs?: number): void {
-        limits.push(limitMs);
-      }
-    }
-    const server = await serveSigned([countingTool()], { replayStore: new Store() });
-    await server.close();
-    assert.deepEqual(limits, [5_000]);
   });
 });

@@ -1,10 +1,8 @@
 /** The line that the log has for each call at level debug, and what no line has. */
 
 import assert from "node:assert/strict";
-import { describe, it, mock } from "node:test";
+import { describe, it } from "node:test";
 import { initLogger } from "#runtime/index.js";
-import { Observation } from "#runtime/server/call/observers.js";
-import type { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { run } from "./child.js";
 import { exchange, requestText } from "./raw.js";
 import { countingTool, echoCall, keptLog, type LogEntry, sendPlain, serveFor, serveSigned } from "./tools.js";
@@ -126,31 +124,4 @@ it("a value that cannot be printed neither throws nor drops the line", async () 
     assert.ok(stderr.includes(word), `${word}: ${stderr}`);
   }
   assert.ok(!stderr.includes("canary"), stderr);
-});
-
-it("the time of a step is the sum of its parts, each since the end of the previous step", () => {
-  let clock = 0;
-  const now = mock.method(performance, "now", () => clock);
-  try {
-    const call = new Observation(
-      {} as ServedTool,
-      { headers: {}, id: "", peer: () => "" },
-      keptLog(),
-      [],
-      (_observer, work) => work(),
-    );
-    for (const [ms, step] of [
-      [3, "queue"],
-      [10, "auth"],
-      [5, "body"],
-      [4, "queue"],
-    ] as const) {
-      clock += ms;
-      call.done(step);
-    }
-    assert.deepEqual({ ...call.steps }, { queue: 7, auth: 10, body: 5 });
-    assert.equal(call.ms, 22);
-  } finally {
-    now.mock.restore();
-  }
 });
