@@ -34,6 +34,7 @@ import {
   TOOL_SEED,
   UNSIGNED,
   until,
+  waitingTool,
 } from "./tools.js";
 
 const LOCAL: Address = [[127, 0, 0, 1], 0];
@@ -235,8 +236,7 @@ describe("metrics", () => {
 
 describe("probes", () => {
   it("readiness changes when shutdown begins, and liveness does not", async () => {
-    const open = gate();
-    const tool = countingTool({ invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const { tool, open } = waitingTool();
     const server = await serveFor([tool], { admin: OWN_ADDRESS });
     const url = adminUrl(server);
     for (const path of ["/livez", "/readyz"]) {
@@ -252,7 +252,7 @@ describe("probes", () => {
     assert.deepEqual([status, `${body}`], [503, "not ready: stopping\n"]);
     assert.equal((await get(url, "/livez")).status, 200);
     assert.equal((await scrape(server)).value("svc_ready"), 0);
-    open.open();
+    open();
     assert.equal((await answer).status, 200);
     await end;
     await assert.rejects(RawConnection.open(url), /ECONNREFUSED/);

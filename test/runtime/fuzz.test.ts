@@ -13,6 +13,7 @@ import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import {
   alice,
   aliceKey2,
+  bareRequest,
   bob,
   bytes,
   countingTool,
@@ -238,25 +239,11 @@ const headerMutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-/** Sends a request without a socket, its headers as node:http would give them. */
+/** Sends a request without a socket. */
 function send({ body, headers: pairs }: Draft): Promise<Reply> {
   const all: [string, string][] = [...pairs];
   if (!all.some(([name]) => name === "Content-Length")) all.push(["Content-Length", String(body.length)]);
-  const headers: Record<string, string> = {};
-  for (const [name, value] of all) {
-    const key = name.toLowerCase();
-    headers[key] = headers[key] === undefined ? value.trim() : `${headers[key]}, ${value.trim()}`;
-  }
-  return service.handle(served ?? assert.fail(), {
-    headers,
-    rawHeaders: all.flat(),
-    id: "1",
-    peer: () => undefined,
-    connection: {},
-    readBody: async () => ({ input: body }),
-    isGone: () => false,
-    onDisconnect: () => {},
-  });
+  return service.handle(served ?? assert.fail(), bareRequest(all, body));
 }
 
 const draftOf = (call: SignedCall): Draft => ({

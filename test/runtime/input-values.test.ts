@@ -13,6 +13,7 @@ import { inputValuesLimit } from "#runtime/server/tool-server.js";
 import { proves } from "../proves.js";
 import { expectError } from "./raw.js";
 import {
+  bareRequest,
   bytes,
   countingTool,
   data,
@@ -110,22 +111,14 @@ function service1000(value: string, maxInputValues = 1_000) {
   const options = { config: UNSIGNED, headers: new SignatureHeaders("X-Svc-"), engine: selectEngine().engine };
   const service = new InvokeService({ ...options, store: new ReplayMemory(), log: keptLog(), maxInputValues });
   const body = Buffer.from(`{"value":${value}}`);
-  const request = {
-    headers: { "content-length": `${body.length}`, accept: "application/json" },
-    rawHeaders: [],
-    id: "1",
-    peer: () => undefined,
-    connection: {},
-    readBody: async () => {
-      setImmediate(() => {
-        seen.turned = true;
-      });
-      return { input: body };
-    },
-    isGone: () => false,
-    onDisconnect: () => {},
+  const readBody = async () => {
+    setImmediate(() => {
+      seen.turned = true;
+    });
+    return { input: body };
   };
-  return { service, served, request };
+  const bare = bareRequest([["content-length", `${body.length}`]], body);
+  return { service, served, request: { ...bare, readBody } };
 }
 
 describe("between parsing and decoding", () => {

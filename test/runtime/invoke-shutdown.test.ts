@@ -11,6 +11,7 @@ import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
 import {
   type Behaviour,
+  bareRequest,
   countingTool,
   echoCall,
   gate,
@@ -34,16 +35,7 @@ async function running(behaviour: Behaviour) {
   const send = async ({ headers, body }: SignedCall, to = service, memory?: string) => {
     const named = memory === undefined ? [] : [["X-Svc-Replay-Memory", memory] as const];
     const pairs = [...headers, ["Content-Length", `${body.length}`] as const, ...named];
-    const reply = await to.handle(served, {
-      headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
-      rawHeaders: pairs.flat(),
-      id: "1",
-      peer: () => undefined,
-      connection: {},
-      readBody: async () => ({ input: body }),
-      isGone: () => false,
-      onDisconnect: () => {},
-    });
+    const reply = await to.handle(served, bareRequest(pairs, body));
     return { ...reply, body: Buffer.from(reply.body).toString() };
   };
   const answer = send(call);

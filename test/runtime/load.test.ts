@@ -430,16 +430,6 @@ describe("a rate limit", () => {
   });
 });
 
-describe("without limits", () => {
-  it("only bytes of bodies are counted, and no limiter is loaded", async () => {
-    const tool = countingTool();
-    const { load } = await serveSigned([tool]);
-    const { tools, refused, bodyBytes } = load();
-    assert.deepEqual([tools.size, refused, bodyBytes.inFlight], [0, NOTHING_REFUSED, 0]);
-    proves("7.26");
-  });
-});
-
 describe("invalid limits are a start-up error", () => {
   const tool = countingTool({ fqn: "xyz.load.tool@1" });
   const own = (limits: unknown): LoadOptions => ({ tools: { "xyz.load.tool@1": limits } }) as LoadOptions;

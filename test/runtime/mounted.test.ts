@@ -29,6 +29,7 @@ import {
   signedConfig,
   UNSIGNED,
   until,
+  waitingTool,
 } from "./tools.js";
 
 type Setup = (app: FastifyInstance) => unknown;
@@ -36,9 +37,12 @@ type Setup = (app: FastifyInstance) => unknown;
 /** An application with tools that listens until the end of the test file. */
 async function mounted(
   tools: readonly CountingTool[],
-  { before, ...options }: Partial<SvcToolsOptions> & { prefix?: string; before?: Setup } = {},
+  {
+    before,
+    app = fastify(),
+    ...options
+  }: Partial<SvcToolsOptions> & { prefix?: string; before?: Setup; app?: FastifyInstance } = {},
 ) {
-  const app = fastify();
   const log = keptLog();
   await before?.(app);
   app.post("/own", async (request) => ({ got: request.body }));
@@ -271,15 +275,14 @@ describe("tools in an application", () => {
   });
 
   it("end with the application: running calls are answered, new ones refused, tools aborted at the drain limit", async () => {
-    const open = gate();
-    const tool = countingTool({ path: "slow", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const { tool, open } = waitingTool({ path: "slow" });
     const { app, url, log } = await mounted([tool]);
     const running = sendPlain(url, tool.target, '{"value":1}');
     await until(() => tool.calls.invoked === 1, "it runs");
     const kept = await RawConnection.open(url);
     const closed = app.close();
     await until(() => log.entries.some(({ message }) => message === "stopping"), "it stops");
-    open.open();
+    open();
     expectResult(await running, echoed("1"));
     kept.close();
     await closed;
@@ -317,18 +320,15 @@ describe("tools in an application", () => {
   });
 
   it("are not subject to the application's time limit for handlers", async () => {
-    const open = gate();
-    const tool = countingTool({ path: "slow", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
-    const app = fastify({ handlerTimeout: 50 });
-    await app.register(svcTools, { tools: [tool.class], config: UNSIGNED, logger: keptLog(), prefix: "/a/" });
-    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    const { tool, open } = waitingTool({ path: "slow" });
+    const { app, url } = await mounted([tool], { prefix: "/a/", app: fastify({ handlerTimeout: 50 }) });
     const running = sendPlain(url, `/a${tool.target}`, '{"value":1}');
     await until(() => tool.calls.invoked === 1, "it runs");
     await new Promise((resolve) => setTimeout(resolve, 100));
     const injected = app.inject({ method: "POST", url: `/a${tool.target}`, payload: { value: 1 } });
     await until(() => tool.calls.invoked === 2, "both run");
     const closed = app.close();
-    open.open();
+    open();
     expectResult(await running, echoed("1"));
     assert.equal((await injected).statusCode, 200);
     await closed;
@@ -336,14 +336,11 @@ describe("tools in an application", () => {
 
   it("are several plugins, each with its own configuration", async () => {
     const [one, two] = [countingTool({ path: "a" }), countingTool({ path: "a" })];
-    const { app, url } = await (async () => {
-      const app = fastify();
-      const options = { logger: keptLog() };
-      await app.register(svcTools, { tools: [one.class], prefix: "/one", ...options, ...signed([one]) });
-      await app.register(svcTools, { tools: [two.class], prefix: "/two", ...options, config: UNSIGNED });
-      return { app, url: await app.listen({ host: "127.0.0.1", port: 0 }) };
-    })();
-    atEnd(() => app.close());
+    const { url } = await mounted([two], {
+      prefix: "/two",
+      before: (app) =>
+        void app.register(svcTools, { tools: [one.class], prefix: "/one", logger: keptLog(), ...signed([one]) }),
+    });
     expectError(await sendPlain(url, "/one/a/invoke", '{"value":1}'), 401, "auth_failed");
     expectResult(await sendPlain(url, "/two/a/invoke", '{"value":1}'), echoed("1"));
   });

@@ -5,18 +5,12 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, it } from "node:test";
 import type { ConnectionLimits } from "#runtime/server/http/limits.js";
-import { expectError, RawConnection, requestText } from "./raw.js";
-import { type CountingTool, countingTool, echoed, expectResult, gate, plainCall, serveHasty, until } from "./tools.js";
+import { expectError, RawConnection } from "./raw.js";
+import { type CountingTool, echoed, expectResult, plainCall, serveHasty, until, waitingTool } from "./tools.js";
 
 /** A connection with runs that wait for the test. */
 async function running(count: number, deadlines: Partial<ConnectionLimits> = {}) {
-  const opened = gate();
-  const tool = countingTool({
-    invoke: async ({ value }) => {
-      await opened.promise;
-      return { ok: { value } };
-    },
-  });
+  const { tool, open } = waitingTool();
   const { url, server } = await serveHasty([tool], deadlines);
   const accepted = once(server, "connection") as Promise<[Socket]>;
   const connection = await RawConnection.open(url);
@@ -30,7 +24,7 @@ async function running(count: number, deadlines: Partial<ConnectionLimits> = {})
   };
   for (let i = 1; i <= count; i++) await send(call(tool, i));
   await until(() => tool.calls.invoked === 1, "the first one runs, and the others wait");
-  return { connection, send, open: () => opened.open(), socket, server };
+  return { connection, send, open, socket, server };
 }
 
 const call = ({ target }: CountingTool, value: number) => plainCall(target, `{"value":${value}}`);
@@ -97,12 +91,4 @@ describe("behind requests without an answer", () => {
     await once(socket, "close");
     open();
   });
-});
-
-it("an idle connection is kept for 65 s", async () => {
-  const { url } = await serveHasty([countingTool()]);
-  const connection = await RawConnection.open(url);
-  const { headers } = await connection.send(requestText("GET", "/tools")).response();
-  assert.equal(headers.get("keep-alive"), "timeout=65");
-  connection.close();
 });

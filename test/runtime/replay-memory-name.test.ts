@@ -15,12 +15,12 @@ import {
   echoCall,
   echoed,
   expectResult,
-  gate,
   type SignedCall,
   sendPlain,
   serveFor,
   serveSigned,
   until,
+  waitingTool,
 } from "./tools.js";
 
 const HEADER = "x-svc-replay-memory";
@@ -53,8 +53,7 @@ async function clocked(ttl = { ms: 200 }) {
 
 describe("the name", () => {
   it("is in every answer of a signed server, always the same", async () => {
-    const open = gate();
-    const tool = countingTool({ path: "echo", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const { tool, open } = waitingTool({ path: "echo" });
     const server = await serveSigned([tool], { shutdown: { drainMs: 0 } });
     const { url } = server;
     const call = echoCall(tool, "1");
@@ -62,7 +61,7 @@ describe("the name", () => {
     const running = call.send(url);
     await until(() => tool.calls.invoked === 1, "it runs");
     const inFlight = await call.send(url);
-    open.open();
+    open();
     const answers = [
       await running,
       inFlight,
@@ -156,26 +155,23 @@ describe("a repeat", () => {
   });
 
   it("of a known pair is answered as without the header, whatever the header contains", async () => {
-    const open = gate();
-    const tool = countingTool({ invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const { tool, open } = waitingTool();
     const { url } = await serveSigned([tool]);
     const call = echoCall(tool, "1");
     const first = call.send(url);
     await until(() => tool.calls.invoked === 1, "it runs");
     expectError(await repeat(url, call, "x"), 409, "request_in_flight");
-    open.open();
+    open();
     expectResult(await first, echoed("1"), call);
     expectResult(await repeat(url, call, `${"A".repeat(22)};age=999999999`), echoed("1"), call);
     assert.equal(tool.calls.invoked, 1);
   });
 
   it("with another input for a nonce in flight is lost; a 403 of another leader is not its answer", async () => {
-    const open = gate();
-    const tool = countingTool({
+    const { tool, open } = waitingTool({
       authorize: ({ leaderId }) => {
         if (leaderId === bob.id) throw new PermissionDenied("no");
       },
-      invoke: () => open.promise.then(() => ({ ok: { value: 1 } })),
     });
     const { url } = await serveSigned([tool]);
     const call = echoCall(tool, "1");
@@ -186,7 +182,7 @@ describe("a repeat", () => {
     const refused = echoCall(tool, "3", { leader: bob });
     expectError(await refused.send(url), 403, "permission_denied");
     expectLost(await repeat(url, echoCall(tool, "3", { nonce: refused.nonce }), "x"), tool, 2);
-    open.open();
+    open();
     await running;
     proves("8.34");
   });

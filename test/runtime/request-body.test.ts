@@ -10,7 +10,7 @@ import { BodyPace } from "#runtime/server/http/request-body.js";
 import { Account } from "#runtime/server/load/account.js";
 import type { Refusals } from "#runtime/server/load/refusals.js";
 import { proves } from "../proves.js";
-import { expectError, RawConnection, requestText } from "./raw.js";
+import { drip, expectError, RawConnection, requestText } from "./raw.js";
 import {
   alice,
   bob,
@@ -217,13 +217,9 @@ describe("a slow body", () => {
     const { url, service } = await serveHasty([tool], { bodyGraceMs: 100, checkMs: 20, lingerMs: 50, requestMs: 0 });
     await withConnections(url, 1, async ([connection = assert.fail()]) => {
       connection.send(half(tool, ""));
-      const drip = setInterval(() => connection.send(" "), 5);
-      try {
-        expectError(await connection.response("POST"), 408, "request_timeout");
-        await connection.closed();
-      } finally {
-        clearInterval(drip);
-      }
+      drip(connection.socket, " ", 5);
+      expectError(await connection.response("POST"), 408, "request_timeout");
+      await connection.closed();
       assert.equal(service.load.bodyBytes.inFlight, 0);
     });
     proves("1.20");

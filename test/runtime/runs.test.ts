@@ -8,7 +8,6 @@ import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
   aliceKey2,
-  type Behaviour,
   bob,
   countingTool,
   echoCall,
@@ -20,14 +19,8 @@ import {
   serveFor,
   serveSigned,
   until,
+  waitingTool,
 } from "./tools.js";
-
-/** A tool whose runs wait for the test. */
-function waitingTool(behaviour: Behaviour = {}) {
-  const { promise, open } = gate();
-  const tool = countingTool({ ...behaviour, invoke: ({ value }) => promise.then(() => ({ ok: { value } })) });
-  return { tool, open: () => open() };
-}
 
 const overloaded = (response: RawResponse) => assert.equal(expectError(response, 503, "overloaded"), undefined);
 

@@ -272,18 +272,14 @@ describe("a server during close", () => {
   const LINGER_MS = 2_000;
   const DRAIN_MS = 25_000;
 
-  /** A tool whose runs last until they are let go. */
+  /** A tool whose runs last until they are let go, if they are called with "held". */
   const heldTool = (more: Behaviour = {}) => {
-    const held = gate();
-    const tool = countingTool({
-      timeout: 2_000_000_000,
-      invoke: async ({ value }) => {
-        if (value === "held") await held.promise;
-        return { ok: { value } };
-      },
-      ...more,
-    });
-    return { tool, release: () => held.open() };
+    const { promise, open } = gate();
+    const invoke: Behaviour["invoke"] = async ({ value }) => {
+      if (value === "held") await promise;
+      return { ok: { value } };
+    };
+    return { tool: countingTool({ timeout: 2_000_000_000, invoke, ...more }), release: () => open() };
   };
   const request = ({ target }: CountingTool, value: string) => plainCall(target, JSON.stringify({ value }));
   /** Calls a tool on a connection of its own and waits until it runs. */

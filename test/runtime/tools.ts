@@ -24,7 +24,7 @@ import type { TlsSetup } from "#runtime/server/http/tls.js";
 import type { LoadReason } from "#runtime/server/load/load-options.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { atEnd } from "../teardown.js";
-import type { CountingTool } from "./counting-tool.js";
+import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
 import { exchange, expectError, type RawResponse, requestText } from "./raw.js";
 
 export const RESULT = "application/vnd.nexus.canonical-tool-response+bcs";
@@ -290,6 +290,25 @@ export function signedCall(tool: CountingTool, values: Values, options: CallOpti
 export const echoCall = (tool: CountingTool, json: string, options: CallOptions = {}): SignedCall =>
   signedCall(tool, { value: data(json) }, options);
 
+/** A request without a socket, its headers as node:http would give them. */
+export function bareRequest(pairs: readonly (readonly [name: string, value: string])[], body: Buffer) {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of pairs) {
+    const earlier = headers[name.toLowerCase()];
+    headers[name.toLowerCase()] = earlier === undefined ? value.trim() : `${earlier}, ${value.trim()}`;
+  }
+  return {
+    headers,
+    rawHeaders: pairs.flat(),
+    id: "1",
+    peer: () => undefined,
+    connection: {},
+    readBody: async () => ({ input: body }),
+    isGone: () => false,
+    onDisconnect: () => {},
+  };
+}
+
 // ---- answers ----
 
 /** BCS of a result whose values are all inline JSON texts: an array is a port of several values. */
@@ -313,21 +332,14 @@ export function resultBcs(
 /** The result of an echo tool. */
 export const echoed = (json: string): Buffer => resultBcs("ok", [["value", json]]);
 
-/** Whether a text is the JSON form of a result without stored values. BCS does not tell a list of one value from a value. */
-function isJsonOf(text: string, bcs: Uint8Array): boolean {
+/** The JSON form of a result whose values are all inline, one for each port. */
+function jsonOf(bcs: Uint8Array): string {
   const { tag, ports } = decodeOutput(bcs);
-  let rest = text;
-  const take = (...candidates: readonly string[]) => {
-    const found = candidates.find((candidate) => rest.startsWith(candidate)) ?? assert.fail(`${candidates} in ${text}`);
-    rest = rest.slice(found.length);
-  };
-  take(`{${JSON.stringify(tag)}:{`);
-  for (const [i, { name, values }] of ports.entries()) {
-    const texts = values.map((value) => (value.kind === "inline" ? Buffer.from(value.bytes).toString() : ""));
-    take(`${i === 0 ? "" : ","}${JSON.stringify(name)}:`);
-    take(`[${texts}]`, ...(texts.length === 1 ? texts : []));
-  }
-  return rest === "}}";
+  const members = ports.map(({ name, values: [value, ...more] }) => {
+    assert.ok(value?.kind === "inline" && more.length === 0);
+    return `${JSON.stringify(name)}:${Buffer.from(value.bytes)}`;
+  });
+  return `{${JSON.stringify(tag)}:{${members}}}`;
 }
 
 /**
@@ -337,7 +349,7 @@ function isJsonOf(text: string, bcs: Uint8Array): boolean {
 export function expectResult(response: RawResponse, body: Uint8Array, call?: SignedCall, seed = TOOL_SEED): void {
   assert.equal(response.status, 200, response.body.toString());
   const isJson = call === undefined && response.headers.get("content-type") === "application/json";
-  if (isJson) assert.ok(isJsonOf(response.body.toString(), body), response.body.toString());
+  if (isJson) assert.equal(response.body.toString(), jsonOf(body));
   else {
     assert.equal(response.headers.get("content-type"), RESULT);
     assert.equal(response.body.toString("latin1"), Buffer.from(body).toString("latin1"));
@@ -409,6 +421,13 @@ export function gate<T = void>(): { readonly promise: Promise<T>; open(value: T)
   });
   atEnd(open as () => void);
   return { promise, open };
+}
+
+/** An echo tool whose runs wait until the test lets all of them go. */
+export function waitingTool(behaviour: Behaviour = {}) {
+  const { promise, open } = gate();
+  const tool = countingTool({ invoke: ({ value }) => promise.then(() => ({ ok: { value } })), ...behaviour });
+  return { tool, open: () => open() };
 }
 
 /**
