@@ -111,7 +111,7 @@ describe("maxRuns", () => {
   });
 
   it("counts a run past its deadline until it ends", async () => {
-    const { tool, open } = waitingTool({ timeout: 20 });
+    const { tool, open } = waitingTool({ timeout: 1_000 });
     const { url, load } = await serveSigned([tool], { maxRuns: 2 });
     expectError(await echoCall(tool, "1").send(url), 504, "tool_invocation_timeout");
     assert.equal(load().runs.inFlight, 1);
