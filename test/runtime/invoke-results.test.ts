@@ -273,17 +273,11 @@ describe("encodeOutput by default", () => {
   /** The same tool with an override, which gets the result of the default. */
   const overriding = (list: unknown, change: (encode: () => unknown) => unknown): CountingTool => {
     const plain = tool(list);
-    class Overriding extends SvcTool<unknown, unknown> {
-      static override fqn = () => plain.fqn;
-      static override description = () => plain.contract.description;
-      static override path = () => plain.contract.path;
-      static override timeout = () => plain.contract.timeout;
-      override invoke = () => ({ ok: { list } });
-      override encodeOutput(output: unknown) {
-        return change(() => super.encodeOutput(output)) as OffchainToolOutput;
-      }
-    }
-    return { ...plain, class: Overriding };
+    const { prototype } = plain.class;
+    prototype.encodeOutput = function (output) {
+      return change(() => SvcTool.prototype.encodeOutput.call(this, output)) as OffchainToolOutput;
+    };
+    return plain;
   };
 
   it("returns the ports of the result, of which an override can change one", async () => {

@@ -49,17 +49,6 @@ for (const headerPrefix of [undefined, "X-Nexus-"]) {
   });
 }
 
-test("the options of a server are checked by the server", async (t) => {
-  const wrong: readonly [options: object, message: RegExp][] = [
-    [{ allowedOrigins: ["pear"] }, /allowedOrigins/],
-    [{ engine: "pear" }, /^StartupError: ed25519 engine must be libsodium, node:crypto or noble/],
-    [{ load: { limits: { concurrency: 0 } } }, /concurrency/],
-    [{ maxBodyBytesInFlight: 1 }, /^RangeError: maxBodyBytesInFlight: /],
-    [{ replayMaxBytes: 1_048_575 }, /^RangeError: maxBytes of the replay memory/],
-  ];
-  for (const [options, message] of wrong) await assert.rejects(started(t, options), message);
-});
-
 test("replayStore: a custom store gets the claims", async (t) => {
   const claims: string[] = [];
   const replayStore: ReplayStore = {

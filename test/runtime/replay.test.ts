@@ -7,6 +7,7 @@ import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { CachedAnswer, Claim, ReplayCaller } from "#runtime/server/replay/store.js";
 import { proves } from "../proves.js";
+import { holdTimers } from "./held-timers.js";
 import { assertAgreesWithModel } from "./replay-model.js";
 
 const TTL = 300_000;
@@ -255,60 +256,39 @@ describe("the share of a leader", () => {
   });
 });
 
-/** Puts a timer in the place of the process's, and tells whether one is armed. */
-function fakeTimer(t: TestContext) {
-  const timer = { armed: 0, ms: 0, unref: 0, tick: () => {} };
-  t.mock.method(globalThis, "setTimeout", ((callback: () => void, ms: number) => {
-    let isArmed = true;
-    const disarm = () => {
-      if (isArmed) timer.armed--;
-      isArmed = false;
-    };
-    const tick = () => {
-      disarm();
-      callback();
-    };
-    Object.assign(timer, { armed: timer.armed + 1, ms, tick });
-    const handle = {
-      disarm,
-      unref() {
-        timer.unref++;
-        return handle;
-      },
-    };
-    return handle;
-  }) as unknown as typeof setTimeout);
-  t.mock.method(globalThis, "clearTimeout", ((handle?: { disarm(): void }) => handle?.disarm()) as typeof clearTimeout);
-  return timer;
+/** The timers of a second, which the test fires. */
+function heldTimers(t: TestContext) {
+  const timers = holdTimers(1_000);
+  t.after(timers.restore);
+  return { armed: () => timers.waiting.map(({ ms }) => ms), tick: () => timers.waiting[0]?.fire() };
 }
 
 describe("removal of expired entries", () => {
-  it("uses one timer, only while there are entries, which does not keep the process alive", (t) => {
-    const timer = fakeTimer(t);
+  it("uses one timer, only while there are entries", (t) => {
+    const { armed, tick } = heldTimers(t);
     const { time, memory, run } = store();
     const first = run(n1, h1);
-    assert.equal(timer.armed, 0, "runs in flight need none");
+    assert.deepEqual(armed(), [], "runs in flight need none");
     first.complete(answer());
     run(n2, h1, alice, "other").complete(answer());
-    assert.deepEqual([timer.armed, timer.unref, timer.ms], [1, 1, 1000]);
+    assert.deepEqual(armed(), [1_000]);
     time.now += TTL - 1;
-    timer.tick();
-    assert.deepEqual([timer.armed, timer.unref, timer.ms], [1, 2, 1000]);
+    tick();
+    assert.deepEqual(armed(), [1_000]);
     time.now += 1;
-    timer.tick();
-    assert.equal(timer.armed, 0);
-    assert.deepEqual(memory.stats(), empty);
+    tick();
+    assert.deepEqual([armed(), memory.stats()], [[], empty]);
     run(n1, h1).complete(answer());
-    assert.equal(timer.armed, 1);
+    assert.deepEqual(armed(), [1_000]);
   });
 
   it("a replaced entry is removed even if there is no other entry", (t) => {
-    const timer = fakeTimer(t);
+    const { armed, tick } = heldTimers(t);
     const { run } = store();
     run(n1, h1).complete(answer(403));
     run(n1, h1, bob).timeOut(answer(504));
-    timer.tick();
-    assert.equal(timer.armed, 0);
+    tick();
+    assert.deepEqual(armed(), []);
   });
 
   it("the index finds exactly the live entries while it grows and shrinks", () => {

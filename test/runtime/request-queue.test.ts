@@ -76,8 +76,6 @@ async function slowServer({
 const call = ({ target }: CountingTool, value: number) => plainCall(target, `{"value":${value}}`);
 const calls = (tool: CountingTool, from: number, to: number) =>
   Buffer.concat(Array.from({ length: to - from }, (_, i) => call(tool, from + i)));
-const checks = (count: number) =>
-  Buffer.concat(Array.from({ length: count }, () => requestText("GET", "/tool/health")));
 
 /** Writes bytes and waits until the system has taken them. */
 const written = (connection: RawConnection, bytes: Buffer) =>
@@ -115,17 +113,6 @@ describe("a connection", () => {
       assert.equal(tool.calls.invoked, MAX_UNANSWERED);
     });
   }
-
-  it("is read below the limit", async () => {
-    const { connection, requests, open } = await slowServer();
-    const client = await connection();
-    client.send(checks(MAX_UNANSWERED - 1));
-    await until(() => requests() === MAX_UNANSWERED - 1, "they have come");
-    client.send(checks(1));
-    await until(() => requests() === MAX_UNANSWERED, "one more is read");
-    open();
-    client.close();
-  });
 
   it("gets the answer to its last request when its body arrives in parts", async () => {
     const { tool, open, connection, requests } = await slowServer();

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import type { BootstrapOptions, Claim, ReplayLease, ReplayStore } from "#runtime/index.js";
-import { LoadControl } from "#runtime/server/load/load-control.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
@@ -14,7 +13,6 @@ import {
   echoed,
   expectResult,
   gate,
-  keptLog,
   sendPlain,
   serveFor,
   serveSigned,
@@ -172,19 +170,4 @@ describe("the number", () => {
       await assert.rejects(most(), /^RangeError: SVC_MAX_RUNS: expected an? /);
     }
   });
-});
-
-it("of one holder are at most as many as are left for all others", () => {
-  const { runs } = new LoadControl({}, { tools: [], signed: true, bodyBytes: 1, runs: 12, log: keptLog() });
-  const take = (holder: string) => {
-    for (let count = 0; count <= 12; count++) {
-      try {
-        runs.enter(holder);
-      } catch {
-        return count;
-      }
-    }
-    return Number.POSITIVE_INFINITY;
-  };
-  assert.deepEqual(["a", "b", "c", "d", "a"].map(take), [6, 3, 1, 1, 0]);
 });

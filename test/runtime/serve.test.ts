@@ -151,17 +151,6 @@ describe("bytes that are not a request (protocol.md section 7, bad_request)", ()
       proves("7.17");
     });
   }
-
-  it("a caller that disconnects within its body runs nothing, and the server continues", async () => {
-    const connection = await RawConnection.open(server.url);
-    connection.send(`${head}Content-Length: 11\r\n\r\n{"val`);
-    connection.socket.end();
-    const [answer] = (await connection.closed()).toString().split("\r\n");
-    assert.ok(["", "HTTP/1.1 400 Bad Request"].includes(answer ?? ""), answer);
-    connection.close();
-    expectResult(await sendPlain(server.url, tool.target, CALL), echoed("1"));
-    assert.equal(tool.calls.invoked, 1);
-  });
 });
 
 describe("step 1: length and coding of the body (protocol.md section 7)", () => {

@@ -24,7 +24,7 @@ import { FileFollower, type VersionRefusal } from "#runtime/config/file-follower
 import { digestOf } from "#runtime/config/operator-file.js";
 import { proves } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { attempt, until } from "./tools.js";
+import { until } from "./tools.js";
 
 const root = scratchFolder();
 const followers: FileFollower[] = [];
@@ -190,21 +190,6 @@ describe("a new version", () => {
 });
 
 describe("a file that is being written", () => {
-  it("in two halves is not checked in between", async () => {
-    await attempt("a second half in time", async () => {
-      const path = fileOf();
-      const { adopted, warnings, inForce } = follow([path], ["one"], { intervalMs: 500 });
-      for (const word of ["two", "three"]) {
-        writeFileSync(path, `${word} `);
-        await sleep(5);
-        appendFileSync(path, `and ${word}`);
-        await inForce(`${word} and ${word}`);
-      }
-      assert.equal(adopted.length, 2);
-      return warnings.length === 0;
-    });
-  });
-
   it("is checked only when a second read returns the same", async (t) => {
     const path = fileOf();
     const contents = ["one", "two ", "two and two"];
