@@ -10,9 +10,9 @@ import { describe, it } from "node:test";
 import { gunzipSync } from "node:zlib";
 import compress from "@fastify/compress";
 import helmet from "@fastify/helmet";
-import { type FastifyInstance, fastify, svcTools } from "#runtime/fastify.js";
+import type { FastifyInstance } from "#runtime/fastify.js";
 import type { BootstrapOptions } from "#runtime/index.js";
-import { atEnd } from "../teardown.js";
+import { mounted } from "./mounted-tools.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
   alice,
@@ -21,12 +21,10 @@ import {
   echoCall,
   echoed,
   expectResult,
-  keptLog,
   sendPlain,
   serveFor,
   serveSigned,
   signedConfig,
-  UNSIGNED,
   until,
 } from "./tools.js";
 
@@ -287,11 +285,10 @@ describe("Expect: 100-continue", () => {
   it("is answered 100 after the caller is verified, also for mounted tools if the application listens for it", async () => {
     const [own, other] = [countingTool(), countingTool()];
     const standalone = await serveSigned([own]);
-    const app = fastify();
-    app.server.on("checkContinue", app.routing);
-    await app.register(svcTools, { tools: [other.class], config: signedConfig([other.fqn]), logger: keptLog() });
-    const url = await app.listen({ host: "127.0.0.1", port: 0 });
-    atEnd(() => app.close());
+    const { url } = await mounted([other], {
+      config: signedConfig([other.fqn]),
+      before: (app) => app.server.on("checkContinue", app.routing),
+    });
     for (const [tool, where] of [
       [own, standalone.url],
       [other, url],
@@ -311,11 +308,7 @@ describe("Expect: 100-continue", () => {
 
 it("mounted tools accept any content type, although the application parses its own", async () => {
   const tool = countingTool();
-  const app = fastify();
-  await app.register(svcTools, { tools: [tool.class], config: UNSIGNED, logger: keptLog(), prefix: "/t" });
-  app.post("/own", async (request) => ({ got: request.body }));
-  const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  atEnd(() => app.close());
+  const { url } = await mounted([tool], { prefix: "/t" });
   for (const type of ["garbage", "application/json", ""]) {
     expectResult(await sendPlain(url, `/t${tool.target}`, CALL, ["Content-Type", type]), echoed("1"));
   }

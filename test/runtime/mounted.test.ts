@@ -10,9 +10,10 @@ import swagger from "@fastify/swagger";
 import { type MeterProvider, metrics } from "@opentelemetry/api";
 import * as successor from "@prometheus-io/client";
 import * as promClient from "prom-client";
-import { type FastifyInstance, fastify, type SvcToolsOptions, svcTools } from "#runtime/fastify.js";
+import { type FastifyInstance, fastify, svcTools } from "#runtime/fastify.js";
 import { type ClassContext, InvalidInput, InvocationAborted, ReplayMemory, StartupError } from "#runtime/index.js";
 import { atEnd } from "../teardown.js";
+import { mounted, type Setup } from "./mounted-tools.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
   alice,
@@ -31,26 +32,6 @@ import {
   until,
   waitingTool,
 } from "./tools.js";
-
-type Setup = (app: FastifyInstance) => unknown;
-
-/** An application with tools that listens until the end of the test file. */
-async function mounted(
-  tools: readonly CountingTool[],
-  {
-    before,
-    app = fastify(),
-    ...options
-  }: Partial<SvcToolsOptions> & { prefix?: string; before?: Setup; app?: FastifyInstance } = {},
-) {
-  const log = keptLog();
-  await before?.(app);
-  app.post("/own", async (request) => ({ got: request.body }));
-  await app.register(svcTools, { tools: tools.map((tool) => tool.class), config: UNSIGNED, logger: log, ...options });
-  const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  atEnd(() => app.close());
-  return { app, url, log };
-}
 
 const signed = (tools: readonly CountingTool[]) => ({ config: signedConfig(tools.map(({ fqn }) => fqn)) });
 const json = (body: string): [string, string][] => [

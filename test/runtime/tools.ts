@@ -21,7 +21,8 @@ import { buildApp, type ServeOptions } from "#runtime/server/http/http-server.js
 import { type ConnectionLimits, DEADLINES } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
-import type { LoadReason } from "#runtime/server/load/load-options.js";
+import { LOAD_REASONS } from "#runtime/server/load/load-options.js";
+import { lineLogger } from "#runtime/server/log/safe-logger.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { atEnd } from "../teardown.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
@@ -96,21 +97,12 @@ export interface LogEntry {
 /** A log that is kept. */
 export function keptLog(): ServerLogger & { readonly entries: LogEntry[] } {
   const entries: LogEntry[] = [];
-  const write = (level: string, bound: object) => (first: object | string, message?: string) => {
-    const fields: { readonly variable?: string } = typeof first === "string" ? {} : first;
-    // The variables of the tests themselves, which a server names as unknown.
-    if (/^SVC_(?:TEST_|TYPE_|WRITE_)/.test(fields.variable ?? "")) return;
-    entries.push({
-      level,
-      fields: { ...bound, ...fields },
-      message: typeof first === "string" ? first : (message ?? ""),
-    });
-  };
   const logger = (bound: object): ServerLogger => ({
-    debug: write("debug", bound),
-    info: write("info", bound),
-    warn: write("warn", bound),
-    error: write("error", bound),
+    ...lineLogger((level, own, message = "") => {
+      const fields: Readonly<Record<string, unknown>> = { ...bound, ...own };
+      // The variables of the tests themselves, which a server names as unknown.
+      if (!/^SVC_(?:TEST_|TYPE_|WRITE_)/.test(`${fields.variable}`)) entries.push({ level, fields, message });
+    }),
     child: (fields) => logger({ ...bound, ...fields }),
   });
   return { ...logger({}), entries };
@@ -121,18 +113,7 @@ export interface TestServer extends RunningServer {
 }
 
 /** The refusals of a server that has refused nothing for load. */
-export const NOTHING_REFUSED: Readonly<Record<LoadReason, number>> = {
-  connections: 0,
-  requests: 0,
-  answers: 0,
-  bodyBytes: 0,
-  inputBytes: 0,
-  httpAnswers: 0,
-  runs: 0,
-  queueFull: 0,
-  queueTimeout: 0,
-  rateLimit: 0,
-};
+export const NOTHING_REFUSED = Object.fromEntries(LOAD_REASONS.map((reason) => [reason, 0]));
 
 /** An address of this machine: on Linux one on which nothing else listens, so that a port stays free once it is closed. */
 export const OWN_ADDRESS: Address = [process.platform === "linux" ? [127, 0, 83, 1] : [127, 0, 0, 1], 0];
