@@ -5,10 +5,9 @@
 
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
 import { inspect } from "node:util";
@@ -21,12 +20,12 @@ import { DevelopmentPage } from "#generator/dev/page-server/development-page.js"
 import { Bridge } from "#generator/mcp/bridge.js";
 import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { svcGenIn } from "./generator/run-cli.js";
+import { listen } from "./listening.js";
 import { firstEvents } from "./page/events.js";
 import { REPOSITORY } from "./repository.js";
 import { type Child, run } from "./runtime/child.js";
 import { countingTool, many, one } from "./runtime/tools.js";
 import { scratchFolder } from "./scratch-folder.js";
-import { atEnd } from "./teardown.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
 /** Secrets of each kind of value. */
@@ -195,11 +194,8 @@ before(async () => {
       const answer = ANSWERS[Number(/\d+/.exec(got.url ?? "")?.[0]) % ANSWERS.length] ?? (() => "");
       got.socket.end(answer(secret));
     });
-  }).listen(0, "127.0.0.1");
-  atEnd(() => server.closeAllConnections());
-  atEnd(() => server.close());
-  await once(server, "listening");
-  upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  upstream = `http://${await listen(server)}`;
   const config = join(folder, "server.json");
   writeFileSync(join(folder, "leader.key"), leaderSeed.toString("hex"), { mode: 0o600 });
   const shown = await svcGenIn(folder, ["keys", "show", "leader.key", "--json"]);

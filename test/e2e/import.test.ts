@@ -2,16 +2,15 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { createHarness } from "svc-runtime/testing";
 import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
+import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 import { PORTED } from "./ported-tools.js";
@@ -76,13 +75,8 @@ test("six ported tools answer signed calls in one process, with unchanged contra
     const isRefused = url?.startsWith("/2/") && headers.authorization !== "Bearer good";
     const answer = isRefused ? undefined : answers[url ?? ""];
     response.writeHead(isRefused ? 401 : answer === undefined ? 404 : 200).end(answer);
-  }).listen(0, "127.0.0.1");
-  await once(upstream, "listening");
-  atEnd(() => {
-    upstream.closeAllConnections();
-    upstream.close();
   });
-  process.env.UPSTREAM = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  process.env.UPSTREAM = `http://${await listen(upstream)}`;
 
   const modules = await Promise.all(
     PORTED.map(({ file }) => import(pathToFileURL(path(`dist-test/src/${file}.js`)).href)),

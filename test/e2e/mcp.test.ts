@@ -6,7 +6,6 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
@@ -17,6 +16,7 @@ import { publicKeyOf, readReceipt } from "svc-runtime/leader";
 import { provideContracts } from "svc-runtime/v1";
 import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
+import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
 import { CuttingProxy } from "../runtime/cutting-proxy.js";
 import { alice, signedConfig, TOOL_SEED, until } from "../runtime/tools.js";
@@ -183,15 +183,12 @@ new NodeTracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor(new 
     }
     response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
   });
-  collector.listen(0, "127.0.0.1");
-  await once(collector, "listening");
-  atEnd(() => collector.close());
-  const { port } = collector.address() as AddressInfo;
+  const endpoint = `http://${await listen(collector)}`;
   const observed = (name: string) => ({
     ...process.env,
     NODE_OPTIONS: `--import ${tracing}`,
     OTEL_SERVICE_NAME: name,
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   });
   const entry = join(REPOSITORY, "examples/sum/dist/generated/server.js");
   const child = spawn(process.execPath, [entry], {

@@ -130,10 +130,10 @@ test("docs/get-started.md, with a type error that is corrected", ONLY_POSIX, asy
         );
         assert.equal(compact(typed(command).out), result, "the last good build serves");
         writeFileSync(source, good.replace("Hello, ", "Ahoi, "));
-        await server?.line(/^✓ serving on /);
+        await server?.line(/^✓ serving on \S+ after/);
         assert.equal(compact(typed(command).out), greeting("Ahoi, Ada! Ahoi, Ada!"));
         writeFileSync(source, good);
-        await server?.line(/^✓ serving on /);
+        await server?.line(/^✓ serving on \S+ after/);
       },
     ],
     [

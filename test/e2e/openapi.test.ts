@@ -5,7 +5,6 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -13,8 +12,8 @@ import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { GUIDE_FILES } from "../guide.js";
+import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
-import { atEnd } from "../teardown.js";
 
 /** A failing test ends, before the file's own limit. */
 const PATIENCE = { timeout: 120_000 };
@@ -237,11 +236,9 @@ describe("a server that requires signed calls", PATIENCE, () => {
       if (body !== undefined) calls.push({ headers, body, answer });
       response.writeHead(answer.status ?? 0, answer.headers).end(answer.body);
     });
-    atEnd(() => proxy.close());
-    await once(proxy.listen(0, "127.0.0.1"), "listening");
-    const { port } = proxy.address() as AddressInfo;
+    const host = await listen(proxy);
     const input = '{"a":1,"b":2,"label":"\\u0078","tags":["y"],"note":null}';
-    const { code, err } = await svcGenIn(project.root, ["invoke", `http://127.0.0.1:${port}/sum`, input, "--signed"]);
+    const { code, err } = await svcGenIn(project.root, ["invoke", `http://${host}/sum`, input, "--signed"]);
     assert.equal(code, 0, err);
     const [call] = calls;
     assert.ok(call !== undefined && calls.length === 1);

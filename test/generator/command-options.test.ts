@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 import { RESULT_CONTENT_TYPE } from "#client/wire/protocol.js";
 import { readImportable } from "#generator/import/metadata.js";
 import { targetOf } from "#generator/invoke/target.js";
 import { checkPackageName } from "#generator/scaffold/names.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { listen } from "../listening.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { holdTimers } from "../runtime/held-timers.js";
 import { aliceKey2, bob, countingTool, many, one, serveSigned, TOOL_SEED } from "../runtime/tools.js";
@@ -223,26 +223,11 @@ describe("invoke", () => {
   const listener: Parameters<typeof createServer>[1] = (request, response) => {
     request.resume().once("end", () => answer?.(response));
   };
-  const servers = [createServer(listener), createSecureServer({ cert, key }, listener)] as const;
   let plain = "";
   let secure = "";
   before(async () => {
-    [plain, secure] = (await Promise.all(
-      servers.map(
-        (server, i) =>
-          new Promise<string>((resolve) => {
-            server.listen(0, "127.0.0.1", () =>
-              resolve(`http${i === 0 ? "" : "s"}://127.0.0.1:${(server.address() as AddressInfo).port}`),
-            );
-          }),
-      ),
-    )) as [string, string];
-  });
-  after(() => {
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
+    plain = `http://${await listen(createServer(listener))}`;
+    secure = `https://${await listen(createSecureServer({ cert, key }, listener))}`;
   });
 
   it("an untrusted certificate, and http sent to a TLS port: the next step is printed", async () => {

@@ -11,16 +11,16 @@ import {
   type ServerResponse,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { exchange } from "#generator/http/exchange.js";
 import { PermissionDenied } from "#runtime/index.js";
+import { leasePort } from "../e2e/process.js";
+import { listen } from "../listening.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { atEnd } from "../teardown.js";
 import { svcGenIn } from "./run-cli.js";
 
 const folder = scratchFolder();
@@ -114,16 +114,7 @@ async function gateway(server: string, tricks: Tricks = {}): Promise<string> {
   const { tls } = tricks;
   const front = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
   if (tricks.isSilent) front.on("checkContinue", () => {});
-  return `${scheme}://127.0.0.1:${await listen(front)}/tool`;
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  atEnd(() => {
-    (server as ReturnType<typeof createServer>).closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
+  return `${scheme}://${await listen(front)}/tool`;
 }
 
 let tool: CountingTool;
@@ -259,13 +250,11 @@ describe("doctor of a healthy server", () => {
 
 describe("doctor of a connection", () => {
   it("reports a closed port and an unknown name", async () => {
-    const server = createServer();
-    const port = await listen(server);
-    await new Promise((done) => server.close(done));
-    const refused = await doctor(`http://127.0.0.1:${port}/tool`);
+    const host = `127.0.0.1:${await leasePort()}`;
+    const refused = await doctor(`http://${host}/tool`);
     assert.deepEqual(
       refused.checks.map(({ name, detail }) => [name, detail]),
-      [["connection", `nothing is listening at 127.0.0.1:${port} (ECONNREFUSED)`]],
+      [["connection", `nothing is listening at ${host} (ECONNREFUSED)`]],
     );
     assert.match(refused.of("connection").next, /^start the server, or correct the port/);
     assert.match((await doctor("http://tool.invalid/")).of("connection").detail, /DNS/);
@@ -647,7 +636,7 @@ it("reads at most 4 MiB of an answer", async () => {
     more();
     response.on("drain", more);
   });
-  const url = new URL(`http://127.0.0.1:${await listen(server)}`);
+  const url = new URL(`http://${await listen(server)}`);
   const { response } = await exchange({ method: "GET", url, timeoutMs: 60_000, acceptsPart: true });
   // With what a socket reads at once.
   const over = (response?.body.length ?? 0) - 4_194_304;

@@ -4,16 +4,15 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { format } from "prettier";
 import { loadMetadata } from "#generator/import/load-metadata.js";
 import { errEval } from "#runtime/index.js";
 import { leasePort } from "../e2e/process.js";
+import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
 import { makeCertificate } from "../runtime/certificate.js";
-import { atEnd } from "../teardown.js";
 import { readVectors } from "../vectors/read.js";
 import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
 import { ToolProject } from "./project.js";
@@ -511,15 +510,7 @@ describe("over HTTP", () => {
   const sum = exampleOf("sum");
 
   /** A server whose answers do not end by themselves unless the listener ends them. */
-  async function serve(listener: RequestListener): Promise<string> {
-    const server = createServer(listener);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    atEnd(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/sum/meta`;
-  }
+  const serve = async (listener: RequestListener) => `http://${await listen(createServer(listener))}/sum/meta`;
 
   async function refusal(url: string): Promise<string> {
     const project = new ToolProject({});
@@ -569,10 +560,7 @@ describe("over HTTP", () => {
   });
 
   it("suggests the other scheme, and how to trust a certificate", async () => {
-    const server = createTlsServer(makeCertificate(), () => {});
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    atEnd(() => server.close());
-    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const host = await listen(createTlsServer(makeCertificate(), () => {}));
     const plain = await serve((_, response) => response.end());
     for (const [url, hint] of [
       [`http://${host}/meta`, "the server may use TLS: try https://"],

@@ -19,14 +19,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
 import { devServers, makePrivateFolder, privateFolder, stateFile } from "#generator/dev/dev-state.js";
 import { replaceFiles } from "#generator/files/atomic-write.js";
+import { listen } from "../listening.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { atEnd } from "../teardown.js";
 import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -369,9 +368,7 @@ describe("the checkout cannot choose where requests are sent", () => {
       requests.push(request.url ?? "");
       answer(request, response);
     });
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    atEnd(() => void server.close());
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+    return { url: `http://${await listen(server)}`, requests };
   }
 
   test("invoke reads neither addresses nor keys in .svc", async () => {

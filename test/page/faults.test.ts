@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
@@ -10,6 +9,7 @@ import type { ExchangeReport } from "#generator/dev/page-server/page-api.js";
 import { serve } from "#runtime/index.js";
 import { type Leader, publicKeyOf, readReceipt } from "#runtime/leader.js";
 import { provideContracts } from "#runtime/v1.js";
+import { listen } from "../listening.js";
 import { alice, keptLog, signedConfig, TOOL_SEED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { Adding, CONTRACTS } from "./adding.js";
@@ -64,12 +64,7 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
       onward.once("error", () => outgoing.destroy());
       onward.end(body);
     });
-    await new Promise<void>((listening) => through.listen(0, "127.0.0.1", listening));
-    atEnd(() => {
-      through.closeAllConnections();
-      through.close();
-    });
-    return `http://127.0.0.1:${(through.address() as AddressInfo).port}`;
+    return `http://${await listen(through)}`;
   }
 
   const INPUT = { a: 1, b: 2, words: ["x"] };

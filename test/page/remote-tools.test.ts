@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { remoteServer } from "#generator/dev/page-server/remote-tools.js";
 import { exchange } from "#generator/http/exchange.js";
 import { toolAddress } from "#generator/http/tools-at.js";
-import { atEnd } from "../teardown.js";
+import { listen } from "../listening.js";
 
 /** A metadata document with a description of this many bytes. */
 function meta(fqn: string, size = 1): string {
@@ -24,15 +23,7 @@ function meta(fqn: string, size = 1): string {
   });
 }
 
-async function serverOf(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  atEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const serverOf = async (answer: RequestListener) => `http://${await listen(createServer(answer))}`;
 
 /** A server of tools at paths; `metaOf` makes the document of one. */
 function toolsAt(paths: readonly string[], metaOf: (path: string) => string): Promise<string> {

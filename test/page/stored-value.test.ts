@@ -2,14 +2,13 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import type { ExchangeReport, StoredContent } from "#generator/dev/page-server/page-api.js";
 import { NexusData, NexusValue, OffchainToolOutput, serve } from "#runtime/index.js";
 import { provideContracts } from "#runtime/v1.js";
+import { listen } from "../listening.js";
 import { keptLog, UNSIGNED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { Adding, CONTRACTS } from "./adding.js";
@@ -34,10 +33,7 @@ test("reads a stored value, and refuses other bytes", async () => {
     response.statusCode = stored === "" ? 404 : 200;
     response.end(stored);
   });
-  await once(aggregator.listen(0, "127.0.0.1"), "listening");
-  atEnd(() => aggregator.close());
-  const address = `http://127.0.0.1:${(aggregator.address() as AddressInfo).port}`;
-  let configured: string | undefined = `${address}/base/`;
+  let configured: string | undefined = `http://${await listen(aggregator)}/base/`;
   const page = new DevelopmentPage({ url: server.url, leader: () => ({}), aggregator: () => configured });
   await page.open();
   atEnd(() => page.close());

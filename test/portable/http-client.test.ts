@@ -1,25 +1,15 @@
 /** The client's transport over `fetch`: limits of time and size, redirects, broken connections, options of Node. */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { LeaderError } from "svc-runtime/leader";
 import { HttpClient } from "#client/leader/portable/http-client.js";
 import type { HttpRequest } from "#client/leader/transport/transport.js";
+import { listen } from "../listening.js";
 import { refusingUrl } from "../runtime/raw.js";
-import { atEnd } from "../teardown.js";
 
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  atEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
+const serve = async (listener: RequestListener) => `http://${await listen(createServer(listener))}/`;
 
 function send(url: string, options: Partial<HttpRequest> = {}) {
   const request = { method: "GET", headers: {}, timeoutMs: 60_000, maxBytes: 1_000, signals: [] } as const;

@@ -1,9 +1,9 @@
 /** A server whose metadata and results are made to break a page, and the page that shows it. */
 
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { RESULT_CONTENT_TYPE } from "#client/wire/protocol.js";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
+import { listen } from "../../listening.js";
 import { atEnd } from "../../teardown.js";
 import { encodeOutputDeclared } from "../../wire/declared-bcs.js";
 
@@ -39,13 +39,7 @@ export async function hostileServer(): Promise<string> {
     if (length && !isMeta) response.writeHead(422).end(`{"error":"input_deserialization_error","details":${text}}`);
     else response.writeHead(200, { "Content-Type": type, "X-Hostile": HOSTILE }).end(isMeta ? META : RESULT);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  atEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const page = new DevelopmentPage({ url: `http://127.0.0.1:${port}`, leader: () => ({}) });
+  const page = new DevelopmentPage({ url: `http://${await listen(server)}`, leader: () => ({}) });
   await page.open();
   atEnd(() => page.close());
   return page.url;

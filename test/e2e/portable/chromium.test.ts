@@ -1,16 +1,14 @@
 /** The client in pages of Chromium: all vectors, and calls of a server by pages that may call it and pages that may not. */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import { listen } from "../../listening.js";
 import { bundleForBrowsers, platformProgram } from "../../portable/bundle.js";
 import { expectConformance, expectSignedCall, FILES, serveEcho, serveUnsignedEcho } from "../../portable/expected.js";
 import type * as Platform from "../../portable/platform.js";
-import { atEnd } from "../../teardown.js";
 import { openPage, withoutChromium } from "../page/browser.js";
 
 const skip = withoutChromium("the client in a browser");
@@ -29,13 +27,8 @@ async function servePage(): Promise<string> {
     const isScript = request.url === "/platform.js";
     response.setHeader("Content-Type", isScript ? "text/javascript; charset=utf-8" : "text/html; charset=utf-8");
     response.end(isScript ? code : '<!doctype html><title>page</title><script src="/platform.js"></script>');
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  atEnd(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${await listen(server)}`;
 }
 
 async function open(origin: string): Promise<Page> {
