@@ -485,40 +485,6 @@ describe("mistakes", () => {
     await svcGenIn(project.root, ["--quiet"]);
   });
 
-  test("mistakes on the command line of dev and invoke", async () => {
-    for (const [args, code, message] of [
-      [
-        ["dev", "--project", "src"],
-        EXIT.usage,
-        '"src/tsconfig.json" does not exist; run svc-gen dev in a tool project',
-      ],
-      [["dev", "--port", "http"], EXIT.usage, '--port expects a number from 0 to 65535, got "http"'],
-      [["dev", "8080"], EXIT.usage, 'dev takes no argument, got "8080"; did you mean --port 8080?'],
-      [["dev", "--inspect", "--inspect-port", "0"], EXIT.usage, "--inspect-port expects a number from 1 to 65535"],
-      [["dev", "--inspect-port", "9000"], EXIT.usage, "--inspect-port expects --inspect or --inspect-brk"],
-      [["dev", "--signd"], EXIT.usage, 'unknown option "--signd"; did you mean --signed?'],
-      [["invoke"], EXIT.usage, "invoke expects an input: JSON, @FILE or - for standard input, such as"],
-      [["invoke", "duoble", "{}"], EXIT.usage, 'unknown tool "duoble"; did you mean double?'],
-      [["invoke", "{}", "--replay"], EXIT.usage, "--replay expects --signed"],
-      [["invoke", "{}", "--signed"], EXIT.usage, "--signed expects --leader-key FILE, or a project served"],
-      [["invoke", "double", "@none.json"], EXIT.failure, 'cannot read "none.json": the file does not exist'],
-      [
-        ["invoke", "{}", "--timeout", "1s"],
-        EXIT.usage,
-        '--timeout expects a number of milliseconds from 1 to 2147483647, got "1s"',
-      ],
-      [
-        ["invoke", "double", "{}", "{}"],
-        EXIT.usage,
-        "invoke takes [TOOL|URL] JSON|@FILE|-, got 3 arguments; quote the JSON for the shell",
-      ],
-    ] as const) {
-      const { code: got, err } = await svcGenIn(project.root, args);
-      assert.equal(got, code, err);
-      assert.ok(err.startsWith(`svc-gen: ${message}`), err);
-    }
-  });
-
   test("--port names a port that is taken", PATIENCE, async (t) => {
     const taken = createServer();
     t.after(() => taken.close());

@@ -432,6 +432,12 @@ describe("a changed tool", () => {
       `breaking: variant ok port y: ${OK}/y: {"type":"string"} -> {"type":"number"}: results may contain 1, which callers do not expect`,
     ],
     [
+      "output ports moved",
+      tool({}, { y: STRING, x: STRING }),
+      "breaking",
+      "breaking: variant ok port x: moved: the order of the ports must not change",
+    ],
+    [
       "the words about an output port",
       tool({}, { x: STRING, y: { ...STRING, description: "Y." } }),
       "compatible",

@@ -472,6 +472,7 @@ Next: implement invoke and health in src, then svc-gen
     ],
     ["deep nesting", "[".repeat(5000), /"m\.json" is not metadata: expected JSON: more than 127 levels of nesting/],
     ["too much", " ".repeat(4 * 1024 * 1024 + 1), /"m\.json" has more than 4194304 bytes \(import fewer tools/],
+    ["too many tools", `[${Array(1_001).fill(inputOf("")).join()}]`, /"m\.json" has 1001 tools; the limit is 1000 /],
     [
       "a bad timeout",
       sum.replace('"timeout": 10000', '"timeout": 0.5'),
@@ -490,18 +491,15 @@ Next: implement invoke and health in src, then svc-gen
     });
   }
 
-  it("reports wrong arguments", async () => {
-    const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
-      [[], 2, "import expects a file or a URL (see svc-gen import --help)"],
-      [["a", "b"], 2, "import takes META.json|URL, got 2 arguments (see svc-gen import --help)"],
-      [["gone.json"], 1, 'cannot read "gone.json": the file does not exist (expected a metadata file or a URL)'],
-      [["."], 1, 'cannot read ".": it is a folder: name its files (expected a metadata file or a URL)'],
-      [["http://"], 1, '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],
-      [["http://me:secret@127.0.0.1/meta"], 1, "the URL has a user or a password (metadata is public: remove them)"],
-    ];
-    for (const [args, code, message] of cases) {
-      const ran = await imported(args);
-      assert.deepEqual([ran.code, ran.err], [code, `svc-gen: ${message}\n`]);
+  it("reports a file that cannot be read, and an address that is none", async () => {
+    for (const [given, message] of [
+      ["gone.json", 'cannot read "gone.json": the file does not exist (expected a metadata file or a URL)'],
+      [".", 'cannot read ".": it is a folder: name its files (expected a metadata file or a URL)'],
+      ["http://", '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],
+      ["http://me:secret@127.0.0.1/meta", "the URL has a user or a password (metadata is public: remove them)"],
+    ] as const) {
+      const { code, err } = await imported([given]);
+      assert.deepEqual([code, err], [1, `svc-gen: ${message}\n`]);
     }
   });
 });

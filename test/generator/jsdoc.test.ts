@@ -76,6 +76,15 @@ interface Documented {
 }
 `;
 
+/** The schemas of the ports of an input, as texts by name, and what is diagnosed. */
+function schemasOf(input: string, before = "") {
+  const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
+  const { contracts = [], diagnostics } = project.generate();
+  const schema = readJson(contracts[0]?.inputSchema ?? "{}") as JsonObject;
+  const { members } = schema.get("properties") as JsonObject;
+  return { schemas: Object.fromEntries([...members].map(([name, each]) => [name, printJson(each)])), diagnostics };
+}
+
 test("supported tags become keywords, and descriptions are kept", async () => {
   const project = new ToolProject({
     "src/a.ts": toolSource("A", input, "{\n /** Went well. */\n ok: {\n /** A port. */\n p: string } }", before),
@@ -84,34 +93,22 @@ test("supported tags become keywords, and descriptions are kept", async () => {
   const contracts = await project.contracts();
   const contract = contracts[0] as Contract;
   const properties = (readJson(contract.inputSchema) as JsonObject).get("properties") as JsonObject;
-  const schema = (name: string) => printJson(properties.get(name) as Json);
-  assert.equal(
-    schema("age"),
-    '{"type":"integer","minimum":0,"maximum":150,"description":"How old.\\nTwo lines, `code` and {@link Age}.","default":18,"examples":[42]}',
-  );
-  assert.equal(schema("oneLine"), '{"type":"string","minLength":2,"maxLength":5}');
-  assert.equal(
-    schema("mail"),
-    '{"type":["string","null"],"minLength":2,"maxLength":5,"pattern":"^[^@\\"`{}]+@[a-z\\\\d]+$","description":"Deprecated: use another","title":"A mail","deprecated":true}',
-  );
-  assert.equal(
-    schema("numbers"),
-    '{"type":"array","items":{"type":"number","exclusiveMinimum":0.5},"minItems":2,"uniqueItems":true}',
-  );
-  assert.equal(schema("exact"), '{"type":"integer","format":"int64","minimum":-9007199254740993,"multipleOf":3}');
-  assert.equal(schema("far"), '{"type":"number","maximum":18446744073709551617}');
-  assert.equal(schema("aliased"), '{"type":"number","minimum":1,"description":"An age."}');
-  assert.equal(schema("narrowed"), '{"type":"number","minimum":1,"maximum":9,"description":"An age."}');
-  assert.equal(schema("formatted"), '{"type":["string","null"],"format":"email"}');
-  assert.equal(
-    schema("documented"),
-    '{"type":"object","properties":{"a":{"type":"string","description":"Inside."}},"required":["a"],"additionalProperties":false,"description":"Of its own."}',
-  );
-  assert.equal(schema("small"), '{"type":"integer","format":"uint8","minimum":0,"maximum":255}');
-  assert.equal(
-    schema("list"),
-    '{"type":"array","items":{"type":"integer","format":"int16","minimum":-32768,"maximum":5}}',
-  );
+  const wanted: Readonly<Record<string, string>> = {
+    age: '{"type":"integer","minimum":0,"maximum":150,"description":"How old.\\nTwo lines, `code` and {@link Age}.","default":18,"examples":[42]}',
+    oneLine: '{"type":"string","minLength":2,"maxLength":5}',
+    mail: '{"type":["string","null"],"minLength":2,"maxLength":5,"pattern":"^[^@\\"`{}]+@[a-z\\\\d]+$","description":"Deprecated: use another","title":"A mail","deprecated":true}',
+    numbers: '{"type":"array","items":{"type":"number","exclusiveMinimum":0.5},"minItems":2,"uniqueItems":true}',
+    exact: '{"type":"integer","format":"int64","minimum":-9007199254740993,"multipleOf":3}',
+    far: '{"type":"number","maximum":18446744073709551617}',
+    aliased: '{"type":"number","minimum":1,"description":"An age."}',
+    narrowed: '{"type":"number","minimum":1,"maximum":9,"description":"An age."}',
+    formatted: '{"type":["string","null"],"format":"email"}',
+    documented:
+      '{"type":"object","properties":{"a":{"type":"string","description":"Inside."}},"required":["a"],"additionalProperties":false,"description":"Of its own."}',
+    small: '{"type":"integer","format":"uint8","minimum":0,"maximum":255}',
+    list: '{"type":"array","items":{"type":"integer","format":"int16","minimum":-32768,"maximum":5}}',
+  };
+  for (const [name, text] of Object.entries(wanted)) assert.equal(printJson(properties.get(name) as Json), text, name);
   assert.match(contract.outputSchema, /"p":\{"type":"string","description":"A port\."\}/);
   assert.match(contract.outputSchema, /"description":"Went well\."/);
 
@@ -167,16 +164,11 @@ type Id = number;
 type Ids = Id[];
 type Again = Ids;
 type Pair = [Id, string];`;
-  const project = new ToolProject({
-    "src/a.ts": toolSource("A", "{ ids?: Ids; again?: Again; pair?: Pair }", '"done"', before),
-  });
-  const listing = readJson(project.build()["meta.json"] ?? "") as readonly JsonObject[];
-  const schema = listing[0]?.get("input_schema") as JsonObject;
   const id = '{"type":"integer"}';
-  assert.equal(
-    printJson(schema.get("properties") as Json),
-    `{"ids":{"type":["array","null"],"items":${id}},"again":{"type":["array","null"],"items":${id}},"pair":{"type":["array","null"],"prefixItems":[${id},{"type":"string"}],"items":false,"minItems":2,"maxItems":2}}`,
-  );
+  const ids = `{"type":["array","null"],"items":${id}}`;
+  const rest = '"items":false,"minItems":2,"maxItems":2';
+  const pair = `{"type":["array","null"],"prefixItems":[${id},{"type":"string"}],${rest}}`;
+  assert.deepEqual(schemasOf("{ ids?: Ids; again?: Again; pair?: Pair }", before).schemas, { ids, again: ids, pair });
 });
 
 test("the comment of an alias is used if it is the type of a record's values", () => {
@@ -185,26 +177,13 @@ type Name = string;
 /** @asType integer */
 type Count = number;
 type Counts<T> = Record<string, T>;`;
-  const project = new ToolProject({
-    "src/a.ts": toolSource(
-      "A",
-      '{ names: Record<string, Name>; two: Record<"a" | "b", Count>; lists: Counts<Count[]> }',
-      '"done"',
-      before,
-    ),
-  });
-  const listing = readJson(project.build()["meta.json"] ?? "") as readonly JsonObject[];
-  const schema = listing[0]?.get("input_schema") as JsonObject;
-  const properties = schema.get("properties") as JsonObject;
+  const input = '{ names: Record<string, Name>; two: Record<"a" | "b", Count>; lists: Counts<Count[]> }';
   const count = '{"type":"integer"}';
-  assert.deepEqual(
-    [...properties.members].map(([name, schema]) => [name, printJson(schema)]),
-    [
-      ["names", '{"type":"object","additionalProperties":{"type":"string","maxLength":20}}'],
-      ["two", `{"type":"object","properties":{"a":${count},"b":${count}},"required":["a","b"]}`],
-      ["lists", `{"type":"object","additionalProperties":{"type":"array","items":${count}}}`],
-    ],
-  );
+  assert.deepEqual(schemasOf(input, before).schemas, {
+    names: '{"type":"object","additionalProperties":{"type":"string","maxLength":20}}',
+    two: `{"type":"object","properties":{"a":${count},"b":${count}},"required":["a","b"]}`,
+    lists: `{"type":"object","additionalProperties":{"type":"array","items":${count}}}`,
+  });
 });
 
 /** What a project with this input complains about, a line each: code, subject, place of what is marked, detail. */
@@ -244,16 +223,11 @@ enum Silent { A, B }
   silent: Silent;
   alias: Alias;
 }`;
-  const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', declared) });
-  const meta = readJson(project.build()["meta.json"] ?? "") as JsonObject[];
-  const schema = (meta[0] as JsonObject).get("input_schema") as JsonObject;
-  const properties = schema.get("properties") as JsonObject;
-  const printed = Object.fromEntries([...properties.members].map(([name, each]) => [name, printJson(each)]));
   const description = String.raw`"description":"How large.\nSmall: Fits a letter box.\nBig: Needs a van.","deprecated":true`;
   const size = `{"type":"string","enum":["small","middle","big"],${description}}`;
   const bare = '{"type":"number","enum":[0,1],"description":';
   const orNull = size.replace('"string"', '["string","null"]').replace('"big"]', '"big",null]');
-  assert.deepEqual(printed, {
+  assert.deepEqual(schemasOf(input, declared).schemas, {
     size,
     maybe: orNull,
     orNull,
@@ -303,6 +277,8 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
   m: Aliased;
   /** @format */
   n: string;
+  /** @pattern */
+  o: string;
 }`,
     "/** @minItems 2 */ type Aliased = number | null;",
   );
@@ -321,6 +297,7 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
     'SVC171 A.Input.l 32 @format email: @format on a Date expects "date-time"',
     "SVC171 A.Input.m 2 @minItems 2: @minItems applies to lists, not to any part of this union",
     "SVC170 A.Input.n 35 @format: @format expects the name of a format",
+    "SVC170 A.Input.o 37 @pattern: @pattern expects a regular expression",
     "SVC154 A.Input.authToken 26 authToken: authToken",
   ]);
 });
@@ -328,19 +305,12 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
 test("formats of other generators on a number cause a warning, and the schema has none", () => {
   const tags = ["@format uint64", "@format double", "@TJS-type integer"];
   const members = tags.map((tag, i) => `/** ${tag} */\n a${i}: number[];`).join("\n");
-  const project = new ToolProject({ "src/a.ts": toolSource("A", `{\n${members}\n}`) });
-  const { diagnostics, contracts } = project.generate();
+  const { diagnostics, schemas } = schemasOf(`{\n${members}\n}`);
   assert.deepEqual(
     diagnostics.filter(({ severity }) => severity !== "note").map(({ code, subject }) => [code, subject]),
     tags.map((_, i) => ["SVC199", `A.Input.a${i}`]),
   );
-  assert.match(contracts?.[0]?.inputSchema ?? "", /"a0":\{"type":"array","items":\{"type":"number"\}\}/);
-});
-
-test("a pattern must not be empty", () => {
-  assert.deepEqual(complaints("{\n  /** @pattern */\n  a: string;\n}"), [
-    "SVC170 A.Input.a 4 @pattern: @pattern expects a regular expression",
-  ]);
+  assert.equal(schemas.a0, '{"type":"array","items":{"type":"number"}}');
 });
 
 test("a pattern in slashes, and one that takes exponential time, is refused; one of quadratic time is noted", () => {
@@ -576,14 +546,13 @@ test("a default or example that does not fit the type is reported at the tag", (
 });
 
 test("for a text, the value of a tag may be a text without quotes", () => {
-  const source = toolSource("A", '{\n/** @example 12345 @example true @example "quoted" @default 7 */\nzip: string }');
-  const { contracts = [], diagnostics } = new ToolProject({ "src/a.ts": source }).generate();
+  const input = '{\n/** @example 12345 @example true @example "quoted" @default 7 */\nzip: string }';
+  const { schemas, diagnostics } = schemasOf(input);
   assert.deepEqual(
     diagnostics.map(({ code }) => code),
     ["SVC159"],
   );
-  const { zip } = JSON.parse(contracts[0]?.inputSchema ?? "").properties;
-  assert.deepEqual(zip, { type: "string", default: "7", examples: ["12345", "true", "quoted"] });
+  assert.equal(schemas.zip, '{"type":"string","default":"7","examples":["12345","true","quoted"]}');
 });
 
 test("a misspelt tag or an unchecked format causes a note; tags of other tools or in dependencies do not", () => {
@@ -942,38 +911,34 @@ test("@secret publishes a text as write-only with format password, and does not 
 }`;
   const source = (tag: string) => toolSource("A", input(tag), '"done"', `/** ${tag} */ type Key = \`sk-\${string}\`;`);
   const project = new ToolProject({ "src/a.ts": source("@secret") });
-  try {
-    const { diagnostics, contracts, files } = project.generate(true);
-    assert.deepEqual(
-      diagnostics.map(({ code }) => code),
-      ["SVC155"],
-      "no name is noted as one of a secret",
-    );
-    const secret = (types: string, more = "") => `{"type":${types},"format":"password","writeOnly":true${more}}`;
-    const text = '"string"';
-    const maybe = '["string","null"]';
-    assert.deepEqual(
-      JSON.parse(contracts?.[0]?.inputSchema ?? "").properties,
-      JSON.parse(`{
-  "apiKey": ${secret(text)},
-  "token": ${secret(maybe)},
-  "password": {"type":${maybe},"minLength":8,"format":"password","writeOnly":true},
-  "secrets": {"type":"array","items":${secret(text)}},
-  "named": {"type":"object","properties":{"key":{"type":"string","pattern":"^sk-[\\\\s\\\\S]*$","format":"password","writeOnly":true},"other":{"type":"string"}},"required":["key","other"]}
-}`),
-    );
-    const meta = (all: typeof files) => all.find(({ path }) => path === "meta.json")?.text ?? "";
-    project.write({ "src/a.ts": source("@notSecret") });
-    const unmarked = project.generate();
-    assert.deepEqual(contracts?.[0]?.input, unmarked.contracts?.[0]?.input);
-    for (const [before, after] of [
-      [unmarked.files, files],
-      [files, unmarked.files],
-    ] as const) {
-      const differences = diffDocuments({ name: "a", text: meta(before) }, { name: "b", text: meta(after) });
-      assert.equal(isBroken(differences), false, formatDifferences(differences));
-    }
-  } finally {
+  const { diagnostics, contracts, files } = project.generate(true);
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ["SVC155"],
+    "no name is noted as one of a secret",
+  );
+  const secret = (type: unknown, more: object = {}) => ({ type, ...more, format: "password", writeOnly: true });
+  const maybe = ["string", "null"];
+  const key = secret("string", { pattern: "^sk-[\\s\\S]*$" });
+  const named = { type: "object", properties: { key, other: { type: "string" } }, required: ["key", "other"] };
+  assert.deepEqual(JSON.parse(contracts?.[0]?.inputSchema ?? "").properties, {
+    apiKey: secret("string"),
+    token: secret(maybe),
+    password: secret(maybe, { minLength: 8 }),
+    secrets: { type: "array", items: secret("string") },
+    named,
+  });
+  const meta = (all: typeof files) => all.find(({ path }) => path === "meta.json")?.text ?? "";
+  project.write({ "src/a.ts": source("@notSecret") });
+  const unmarked = project.generate();
+  assert.deepEqual(contracts?.[0]?.input, unmarked.contracts?.[0]?.input);
+  const [marked, plain] = [meta(files), meta(unmarked.files)];
+  for (const [before, after] of [
+    [plain, marked],
+    [marked, plain],
+  ]) {
+    const differences = diffDocuments({ name: "a", text: before ?? "" }, { name: "b", text: after ?? "" });
+    assert.equal(isBroken(differences), false, formatDifferences(differences));
   }
 });
 
@@ -1043,8 +1008,7 @@ test("a @default that differs from the default of invoke causes a warning if bot
 
 test("a @default of a required port causes a note: no call can use it", () => {
   const input = "interface Input {\n  /** @default 1 */\n  a: number;\n  /** @default 1 */\n  b?: number;\n}";
-  const project = new ToolProject({ "src/a.ts": toolSource("A", "Input", '"done"', input) });
-  const found = project.generate().diagnostics.filter(({ code }) => code === "SVC159");
+  const found = schemasOf("Input", input).diagnostics.filter(({ code }) => code === "SVC159");
   assert.deepEqual(
     found.map(({ severity, subject }) => `${severity} ${subject}`),
     ["note A.Input.a"],

@@ -312,23 +312,3 @@ test("unreadable files are named, and a pipe does not block", async () => {
     assert.deepEqual(await said("show", "pipe"), noFile("pipe"));
   }
 });
-
-test("usage", async () => {
-  writeKey("a.key", HEX);
-  for (const [args, message] of [
-    [["new", "a", "b"], "keys new takes [FILE], got 2 arguments"],
-    [["show"], "keys show expects one FILE"],
-    [["show", "a", "b"], "keys show takes FILE, got 2 arguments"],
-    [["new", "b", "--key-id", "-1"], '--key-id expects a value, got "-1"; write --key-id=VALUE'],
-    [["new", "b", "--key-id=-1"], '--key-id expects an integer from 0 to 2^64-1, got "-1"'],
-    [["new", "b", "--key-id", "18446744073709551616"], "--key-id expects an integer from 0 to 2^64-1, got"],
-    [["new", "b", "--leader-id", "a b"], '--leader-id expects visible ASCII characters, got "a b"'],
-    [["new", "b", "--tool", "sum"], '--tool expects the name of a tool, domain.name@version; got "sum"'],
-    [["sho"], 'unknown command "keys sho"; did you mean show?'],
-  ] as const) {
-    const { code, err } = await keys(...args);
-    assert.equal(code, EXIT.usage);
-    assert.ok(err.startsWith(`svc-gen: ${message}`), err);
-  }
-  assert.deepEqual(readdirSync(folder), ["a.key"]);
-});

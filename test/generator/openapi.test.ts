@@ -274,18 +274,10 @@ test("schema: the input or the output of a tool, exactly as in meta.json", async
   assert.equal(JSON.parse(only.out).properties.text.maxLength, 100_000);
 });
 
-test("usage errors of openapi and schema differ from project errors in their exit code", async () => {
+test("usage errors of schema differ from project errors in their exit code", async () => {
   for (const [args, message] of [
     [["schema", "qoute"], 'unknown tool "qoute"; did you mean quote?'],
     [["schema"], "schema expects a tool: shop.orders.quote@1, shop.orders.settle@1"],
-    [["schema", "quote", "settle"], "schema takes [TOOL], got 2 arguments"],
-    [
-      ["openapi", "--url", "localhost:8080"],
-      '--url expects an http or https URL without a query, got "localhost:8080"',
-    ],
-    [["openapi", "--url", "http://x/?a"], '--url expects an http or https URL without a query, got "http://x/?a"'],
-    [["openapi", "--header-prefix", "X"], '--header-prefix expects letters and hyphens that end in a hyphen, got "X"'],
-    [["openapi", "quote"], 'openapi takes no argument, got "quote"'],
   ] as const) {
     const { code, out, err } = await svcGenIn(ORDERS, args);
     assert.deepEqual([code, out, err.split(" (see ")[0]], [EXIT.usage, "", `svc-gen: ${message}`]);

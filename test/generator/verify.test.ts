@@ -46,7 +46,6 @@ test("exit 1 for a false receipt, 2 if it cannot be decided", async () => {
       /^✗ false\.json: false: \/tool: .*\n✓ 0\.json: true: xyz\.recorded\.call@1 answered "\w+" to \S+\n$/,
     ],
     [[first.file, second.file], 2, /^\? 0\.json: undecided: .*\n\? 1\.json: undecided: /],
-    [[], 2, /^$/, /verify expects files of receipts/],
     [[first.file, "--tool-key", "0.json"], 2, /^$/, /--tool-key: expected a public key .*got the name of a file/],
     [[first.file, "--contract", "none.json"], 2, /^$/, /--contract: cannot read "none.json"/],
     [

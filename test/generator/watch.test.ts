@@ -219,15 +219,6 @@ test("with --json every run prints one line; the next run has nothing to write",
   assert.deepEqual(await svcGenIn(project.root, ["--quiet"]), { code: EXIT.done, out: "up to date\n", err: "" });
 });
 
-test("a project that cannot be watched is refused", async () => {
-  const both = await svcGenIn(project.root, ["--check", "--watch"]);
-  assert.equal(both.code, EXIT.usage);
-  assert.match(both.err, /--watch and --check exclude each other/);
-  const meta = await svcGenIn(project.root, ["meta", "--watch"]);
-  assert.equal(meta.code, EXIT.usage);
-  assert.match(meta.err, /unknown option "--watch"/);
-});
-
 test("it ends with one message when a file cannot be written", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch"]);
   await watching.line(/up to date|wrote/);

@@ -1,4 +1,4 @@
-/** `svc-gen dev` and its page from the command line: the address, and options that would do nothing. */
+/** `svc-gen dev` and its page from the command line. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -43,23 +43,4 @@ test("the page reports a server that does not answer", PATIENCE, async () => {
   const state: PageState = await stateOf(page.url);
   assert.deepEqual([state.serving, state.tools, state.problems.length], [false, [], 1]);
   assert.match(state.problems[0]?.text ?? "", /no answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
-});
-
-test("options without effect are refused", async () => {
-  const project = new ToolProject({});
-  const failure = async (...args: string[]) => svcGenIn(project.root, ["dev", ...args]);
-  const refusal = async (...args: string[]) => {
-    const { code, err } = await failure(...args);
-    assert.equal(code, EXIT.usage);
-    return err;
-  };
-  assert.match(await refusal("--url", "http://127.0.0.1:1", "--port", "1"), /--port and --url exclude each other/);
-  assert.match(await refusal("--url", "http://127.0.0.1:1", "--signed"), /--signed and --url exclude each other/);
-  assert.match(await refusal("--page-port", "70000"), /--page-port expects a number from 0 to 65535/);
-  assert.match(await refusal("--host", "192.0.2.1"), /--host expects an address of this machine/);
-  assert.match(await refusal("--leader-key", "x"), /--leader-key expects --signed or --url/);
-  assert.match(await refusal("--url", "nowhere"), /--url expects the address of a server/);
-  const missing = await failure("--url", "http://127.0.0.1:1", "--leader-key", "missing");
-  assert.equal(missing.code, EXIT.failure);
-  assert.match(missing.err, /cannot read "missing": the file does not exist/);
 });
