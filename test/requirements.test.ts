@@ -4,14 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { entryFaults, listingFaults, proofFaults } from "./manifest.js";
-import { declaredIn, proves, provesRow } from "./proves.js";
+import { proves } from "./proves.js";
 import { REQUIREMENTS, type Requirement } from "./requirements.js";
-import { scratchFolder } from "./scratch-folder.js";
 import { sentencesOf } from "./sentences.js";
 
 const PROTOCOL = readFileSync(fileURLToPath(new URL("../docs/protocol.md", import.meta.url)), "utf8");
@@ -77,34 +75,9 @@ describe("the gate", () => {
       assert.deepEqual(entryFaults({ ...ENTRY, ...entry }), [fault]);
     });
   }
-
-  it("takes what is proven, and a reason", () => {
-    const entries: Omit<Requirement, "id" | "text">[] = [
-      { proven: ["wire/json", "e2e/demo"] },
-      { proven: ["e2e/demo"], needs: "redis-server" },
-      { reason: "a remark" },
-    ];
-    for (const entry of entries) assert.deepEqual(entryFaults({ ...ENTRY, ...entry }), []);
-  });
 });
 
 describe("proofs", () => {
-  const folder = scratchFolder();
-  writeFileSync(join(folder, "1"), '["/a.js","1.1","1.2"]\n["/b.js","1.3"]\n["/a.js","1.2"]\n');
-  writeFileSync(join(folder, "2"), '["/c.js","1.4"]\n["/c.j');
-
-  /** What each file has declared, `b` and `c` for the scripts `/b.js` and `/c.js`. */
-  const idsOf = (from: string, ...scripts: string[]) => {
-    const files = new Map(scripts.map((script) => [script, script.slice(1, -3)]));
-    return Object.fromEntries([...declaredIn(from, files)].map(([file, ids]) => [file, [...ids]]));
-  };
-
-  it("are those of the files that passed, without a line that its process did not end", () => {
-    assert.deepEqual(idsOf(folder, "/a.js", "/c.js"), { a: ["1.1", "1.2"], c: ["1.4"] });
-    assert.deepEqual(idsOf(folder, "/b.js", "/d.js"), { b: ["1.3"], d: [] });
-    assert.deepEqual(idsOf(folder), {});
-  });
-
   it("are those for which the manifest lists the file", () => {
     const claims: Requirement[] = [
       { id: "1.1", text: "A name is short.", proven: ["a", "b"] },
@@ -124,36 +97,6 @@ describe("proofs", () => {
     const nothing = new Map([["a", new Set<string>()]]);
     assert.deepEqual(proofFaults(claims, nothing), ["a: does not declare 1.1: It is shared."]);
     assert.deepEqual(proofFaults(claims, nothing, new Set(["redis-server"])), []);
-  });
-
-  const recorded = (declare: () => void) => {
-    const before = process.env.TEST_PROOFS;
-    const own = mkdtempSync(join(folder, "own-"));
-    process.env.TEST_PROOFS = own;
-    try {
-      declare();
-      return [...(declaredIn(own, new Map([[process.argv[1] ?? "", "this"]])).get("this") ?? [])];
-    } finally {
-      if (before === undefined) delete process.env.TEST_PROOFS;
-      else process.env.TEST_PROOFS = before;
-      rmSync(own, { recursive: true });
-    }
-  };
-
-  it("are recorded for each call, and for each row that names the sentence", () => {
-    assert.deepEqual(
-      recorded(() => proves("1.1", "1.2")),
-      ["1.1", "1.2"],
-    );
-    const row = (what: string) => provesRow(what, { "1.3": ["short"], "1.4": ["long", "short"] });
-    assert.deepEqual(
-      recorded(() => row("long")),
-      ["1.4"],
-    );
-    assert.deepEqual(
-      recorded(() => row("another")),
-      [],
-    );
   });
 
   it("are of sentences that the manifest gives as proven", () => {

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer, request } from "node:http";
+import { createServer } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
@@ -21,7 +21,7 @@ import { Bridge } from "#generator/mcp/bridge.js";
 import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { svcGenIn } from "./generator/run-cli.js";
 import { listen } from "./listening.js";
-import { firstEvents } from "./page/events.js";
+import { firstEvents, postAs } from "./page/requests.js";
 import { REPOSITORY } from "./repository.js";
 import { type Child, run } from "./runtime/child.js";
 import { countingTool, many, one } from "./runtime/tools.js";
@@ -576,7 +576,7 @@ test("the MCP bridge, the development page and the test kit", async (t) => {
         const input = JSON.stringify({ ...valid(secret), count: 1 });
         const shown = input.replace(JSON.stringify(secret), '"••••••••"');
         await attempt(door, "page", () =>
-          post(page.url, { fqn: FQN, kind: "call", signed: false, input, shown, secrets: [secret] }),
+          postAs(page.url, "call", { fqn: FQN, kind: "call", signed: false, input, shown, secrets: [secret] }),
         );
       }
     }
@@ -589,21 +589,3 @@ test("the MCP bridge, the development page and the test kit", async (t) => {
   }
   door.shut(t);
 });
-
-function post(page: string, body: object): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const text = JSON.stringify(body);
-    const headers = {
-      Origin: new URL(page).origin,
-      "Content-Type": "application/json",
-      "Content-Length": Buffer.byteLength(text),
-    };
-    const sent = request(`${page}api/call`, { method: "POST", headers, agent: false }, (response) => {
-      let answer = "";
-      response.setEncoding("utf8").on("data", (part: string) => (answer += part));
-      response.once("end", () => resolve(answer));
-    });
-    sent.once("error", reject);
-    sent.end(text);
-  });
-}

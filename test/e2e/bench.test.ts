@@ -6,9 +6,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { cpuMicros, cpuTime } from "../bench/accounting.js";
 import { judgeRatio, tabulate } from "../bench/report.js";
-import { isWithinSpread, quantile, ratioOf, summarize } from "../bench/statistics.js";
+import { quantile, summarize } from "../bench/statistics.js";
 import { TYPESCRIPT } from "../bench/target.js";
 import { scratchFolder } from "../scratch-folder.js";
 
@@ -25,15 +24,6 @@ describe("statistics", () => {
     assert.deepEqual(summarize([1, 2, 3, 4, 100]), { median: 3, spread: 1 });
   });
 
-  it("a ratio is computed for each repeat, so that drift cancels out", () => {
-    assert.deepEqual(ratioOf([2, 20, 200], [1, 10, 100]), { median: 2, spread: 0 });
-  });
-
-  it("a difference smaller than the spread counts as no difference", () => {
-    assert.equal(isWithinSpread({ median: 1.02, spread: 0.03 }, 1), true);
-    assert.equal(isWithinSpread({ median: 1.02, spread: 0.01 }, 1), false);
-  });
-
   it("goals compare the measured side with the first side", () => {
     const rows = tabulate(
       [
@@ -46,27 +36,6 @@ describe("statistics", () => {
     assert.equal(judgeRatio("ratio", rows[1], { atMost: 1.5 }).met, true);
     assert.equal(judgeRatio("ratio", rows[1], { atMost: 1.4 }).met, false);
     assert.throws(() => judgeRatio("of the floor to itself", rows[0], { atMost: 1 }), /not measured/);
-  });
-});
-
-describe("accounting", () => {
-  const time = (ticks: number, threads: Record<string, number>) => ({
-    ticks,
-    threads: new Map(Object.entries(threads)),
-  });
-
-  it("adds the time of old and new threads in nanoseconds, and uses clock ticks if a thread has ended", () => {
-    assert.equal(cpuMicros(time(0, { 1: 1_000 }), time(0, { 1: 3_500, 2: 500 })), 3);
-    const tick = cpuMicros(time(0, {}), time(100, {}));
-    assert.ok(tick > 0);
-    assert.equal(cpuMicros(time(0, { 1: 0, 2: 0 }), time(100, { 1: 0 })), tick);
-  });
-
-  it("measures the processor time of this process", { skip: process.platform !== "linux" }, () => {
-    const before = cpuTime(process.pid);
-    const used = process.cpuUsage();
-    while (process.cpuUsage(used).user < 100_000);
-    assert.ok(cpuMicros(before, cpuTime(process.pid)) >= 50_000);
   });
 });
 

@@ -89,6 +89,16 @@ describe("compose files", () => {
     });
   }
 
+  it("the gateway reaches the port of the container, and clients that of the gateway", () => {
+    const image = read("docs/deploy/Containerfile");
+    assert.match(image, /BIND_ADDR=0\.0\.0\.0:8080/);
+    const compose = read("docs/deploy/compose.yaml");
+    for (const line of ['expose: ["8080"]', 'ports: ["443:8443"]']) assert.ok(compose.includes(line), line);
+    // The default base image is a tested version of Node.
+    const [, line = ""] = /^ARG NODE_IMAGE=node:(\d+)-slim$/m.exec(image) ?? [];
+    assert.match(read("VERSIONING.md"), new RegExp(`^\\| ${line}\\.\\S+ .*\\| passed \\|$`, "m"));
+  });
+
   it("only with a shared replay store does nginx send a call again", () => {
     assert.match(read("docs/deploy/nginx.conf"), /^ *proxy_next_upstream off;$/m);
     assert.match(read("docs/deploy/replicas/nginx.conf"), /^ *proxy_next_upstream_tries 3;$/m);
@@ -237,16 +247,6 @@ for (const folder of FOLDERS) {
           [...env.keys()].filter((name) => !known.includes(name)),
           [],
         );
-      });
-
-      it("the strict schemas find misspelt members and wrong types", () => {
-        for (const [from, to] of [
-          ["readinessProbe:", "readynessProbe:"],
-          ["failureThreshold: 3", 'failureThreshold: "3"'],
-        ] as const) {
-          const found = checked(read(path).replace(from, to)).flatMap((each) => each.faults);
-          assert.notEqual(found.length, 0, to);
-        }
       });
     }
   });

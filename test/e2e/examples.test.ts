@@ -1,17 +1,14 @@
 /** The examples as an operator runs them: a process each, a leader that calls it through sockets. */
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type CallResult, LeaderClient, LeaderError, publicKeyOf, readMetadata } from "#runtime/leader.js";
 import { compileSchemas } from "../generator/project.js";
-import { scratchFolder } from "../scratch-folder.js";
-import { atEnd } from "../teardown.js";
+import { run } from "./packages.js";
 import { type ExampleProcess, entrypoint, startExample } from "./process.js";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples", import.meta.url));
@@ -50,15 +47,9 @@ const hasTests = (name: string) =>
 
 for (const example of examples.filter(hasTests)) {
   test(`${example}: its own tests pass`, async () => {
-    // Without the variable by which a run within a run of tests would skip its files.
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const child = spawn("npm", ["test"], { cwd: join(EXAMPLES, example), env, shell: process.platform === "win32" });
-    atEnd(() => child.kill());
-    const output = Promise.all([text(child.stdout), text(child.stderr)]);
-    const [code] = await once(child, "exit");
-    const printed = (await output).join("\n");
-    assert.equal(code, 0, printed);
-    assert.match(printed, /^(?:#|ℹ) pass [1-9]/m);
+    const { status, out } = await run("npm", ["test"], { cwd: join(EXAMPLES, example) });
+    assert.equal(status, 0, out);
+    assert.match(out, /^(?:#|ℹ) pass [1-9]/m);
   });
 }
 
@@ -304,45 +295,5 @@ describe("text", () => {
     });
     assert.equal(answer.headers.get("content-type"), "application/json");
     assert.deepEqual(Object.keys((await answer.json()) as object), ["found"]);
-  });
-});
-
-describe("ledger", () => {
-  const fqns = config("bank.ledger.deposit@1", "bank.ledger.transfer@1", "bank.ledger.statement@1");
-  const payment = { key: "rent", from: "alice", to: "bob", amount: 30n };
-  let folder: string;
-  let server: ExampleProcess;
-  const start = () =>
-    startExample("ledger", fqns, { LEDGER_DATABASE: join(folder, "ledger.db"), LEDGER_LEADERS: "cashier" });
-  before(async () => {
-    folder = scratchFolder();
-    server = await start();
-  });
-  after(async () => {
-    assert.equal(await server?.stop(), 0);
-  });
-
-  test("only a leader of the list may book, every leader may read, and a booking outlives its server", async () => {
-    const deposit = await connect(`${server.url}/ledger/deposit`);
-    assert.equal((await deposit.invoke({ key: "opening", to: "alice", amount: 100n })).tag, "ok");
-    deposit.close();
-    const clerk = await connect(`${server.url}/ledger/transfer`, "clerk");
-    await assert.rejects(clerk.invoke(payment), refusedWith(403, /permission_denied: this leader may not book/));
-    clerk.close();
-    const transfer = await connect(`${server.url}/ledger/transfer`);
-    const booked = outcome(await transfer.invoke(payment));
-    assert.equal(booked.tag, "ok");
-    assert.equal(await transfer.health(), 200);
-    transfer.close();
-
-    assert.equal(await server.stop(), 0);
-    server = await start();
-    const again = await connect(`${server.url}/ledger/transfer`);
-    assert.deepEqual(outcome(await again.invoke(payment)), booked);
-    again.close();
-    const statement = await connect(`${server.url}/ledger/statement`, "clerk");
-    const { value } = await statement.invoke({ accounts: ["alice", "bob"] });
-    assert.deepEqual(value.balances, { alice: 70, bob: 30 });
-    statement.close();
   });
 });

@@ -15,6 +15,7 @@ import { CliProcess } from "../generator/cli-process.js";
 import { STRICT, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { REPOSITORY } from "../repository.js";
+import { shellEnv } from "./packages.js";
 
 const PAGE = join(REPOSITORY, "docs/openapi.md");
 const CACHE = join(REPOSITORY, "node_modules/.cache/generators");
@@ -282,8 +283,7 @@ rm -f go.mod && go mod init example.com/jv && go get github.com/santhosh-tekuri/
 ];
 
 function sh(command: string, env: Readonly<Record<string, string>> = {}) {
-  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const options = { cwd: CACHE, encoding: "utf8", env: { ...inherited, ...env }, timeout: 900_000 } as const;
+  const options = { cwd: CACHE, encoding: "utf8", env: { ...shellEnv, ...env }, timeout: 900_000 } as const;
   const { status, stdout, stderr } = spawnSync("bash", ["-ec", command], options);
   return { ok: status === 0, text: status === 0 ? stdout : `${stdout}${stderr}` };
 }

@@ -13,14 +13,12 @@ import { svcGenIn } from "../generator/run-cli.js";
 import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
+import { shellEnv } from "./packages.js";
 import { PORTED } from "./ported-tools.js";
 
 const { root } = new ToolProject({});
 const path = (file: string) => join(root, file);
-const node = (...args: string[]) => {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", env });
-};
+const node = (...args: string[]) => spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", env: shellEnv });
 function compile(): void {
   const { status, stdout } = node(join(REPOSITORY, "node_modules/typescript/bin/tsc"), "-p", "test");
   assert.equal(status, 0, stdout);

@@ -8,21 +8,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createHarness, Harness, type HarnessOptions } from "svc-runtime/testing";
 import { ToolProject } from "../generator/project.js";
-import { GUIDE_FILES } from "../guide.js";
+import { filesOf, GUIDE_FILES, snippetOf } from "../guide.js";
 import { REPOSITORY } from "../repository.js";
 import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
+import { shellEnv } from "./packages.js";
 import { leasePort } from "./process.js";
 import { withRedis } from "./redis/installed.js";
 
 const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
 const bin = join(REPOSITORY, "generator/bin.js");
 const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
-
-function filesOf(text: string): Record<string, string> {
-  const found = [...text.matchAll(/^```(?:ts|json) file=(\S+)\n([\s\S]*?)^```$/gm)];
-  return Object.fromEntries(found.map(([, path = "", content = ""]) => [path, content]));
-}
 
 const testing = page("docs/testing.md");
 const client = page("docs/client.md");
@@ -41,9 +37,7 @@ async function loaded<T>(project: ToolProject, path: string): Promise<T> {
 }
 
 function run(project: ToolProject, command: string) {
-  // Without the variable that makes a test runner of a child report to this one.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return spawnSync("bash", ["-euc", command], { cwd: project.root, encoding: "utf8", env });
+  return spawnSync("bash", ["-euc", command], { cwd: project.root, encoding: "utf8", env: shellEnv });
 }
 
 test("the tests of docs/testing.md pass, before the first svc-gen", () => {
@@ -62,8 +56,7 @@ for (const path of ["docs/http.md", "docs/from-rust.md"]) {
     const text = page(path);
     const project = projectWith(filesOf(text));
     symlinkSync(join(REPOSITORY, "node_modules/undici"), join(project.root, "node_modules/undici"));
-    const [, command = ""] = /^```sh run\n([\s\S]*?)^```$/m.exec(text) ?? [];
-    const { status, stdout, stderr } = run(project, command);
+    const { status, stdout, stderr } = run(project, snippetOf(text, "sh run"));
     assert.equal(status, 0, `${stdout}\n${stderr}`);
     assert.match(stdout, /^[#ℹ] pass 1$/m);
   });
@@ -118,7 +111,7 @@ test("compiled: the tests without tsx, and the typed client of docs/client.md", 
 
   // The client alone, with the class and the contracts that svc-gen makes from the tool's metadata.
   const remote = new ToolProject({ "tsconfig.json": tsconfig });
-  const commands = /^```sh import\n([\s\S]*?)^```$/m.exec(client)?.[1]?.trim().split("\n") ?? [];
+  const commands = snippetOf(client, "sh import").trim().split("\n");
   assert.equal(commands.length, 2);
   for (const command of commands) {
     const [, ...args] = command.replace("http://127.0.0.1:8080", url).split(" ");
@@ -137,15 +130,13 @@ test("docs/replicas.md: two replicas on one host, and a call that is repeated at
     ["8082", await leasePort()],
   ]);
   const here = (from: string) => from.replace(/\b(?:6379|808[12])\b/g, (port) => String(ports.get(port)));
-  const block = (info: string) =>
-    new RegExp(`^\`\`\`${info}\n([\\s\\S]*?)^\`\`\`$`, "m").exec(text)?.[1] ?? assert.fail(info);
   const project = new ToolProject({});
   const made = run(project, `node ${bin} new my-tool --yes --skip-install && cd my-tool && node ${bin} config init`);
   const [, publicKey = assert.fail(made.stderr)] = /the public key is ([0-9a-f]{64})/.exec(made.stdout) ?? [];
   project.write(
     Object.fromEntries(Object.entries(filesOf(text)).map(([path, content]) => [`my-tool/${path}`, here(content)])),
   );
-  const start = here(block("sh replicas")).replace("npm run build", `node ${bin} && node ${tsc}`);
+  const start = here(snippetOf(text, "sh replicas")).replace("npm run build", `node ${bin} && node ${tsc}`);
   const shell = spawn("bash", ["-euc", `${start}wait`], {
     cwd: join(project.root, "my-tool"),
     detached: true,
@@ -158,8 +149,8 @@ test("docs/replicas.md: two replicas on one host, and a call that is repeated at
     log += chunk;
   });
   await until(() => log.match(/"msg":"serving"/g)?.length === 2, "both servers serve");
-  const { stdout, stderr } = run(project, `cd my-tool; ${block("sh repeat").replace("HEX", publicKey)}`);
-  assert.equal(stdout, block("text repeat"), stderr);
+  const { stdout, stderr } = run(project, `cd my-tool; ${snippetOf(text, "sh repeat").replace("HEX", publicKey)}`);
+  assert.equal(stdout, snippetOf(text, "text repeat"), stderr);
 });
 
 /** Exit code and output of a program. It must not block this process, which has the server. */

@@ -11,21 +11,13 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
-import { GUIDE_FILES } from "../guide.js";
+import { filesOf, GUIDE_FILES } from "../guide.js";
 import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
+import { shellEnv } from "./packages.js";
 
 /** A failing test ends, before the file's own limit. */
 const PATIENCE = { timeout: 120_000 };
-
-const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
-const filesOf = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    [...text.matchAll(/^```(?:ts|js|json) file=(\S+)\n([\s\S]*?)^```$/gm)].map(([, path = "", content = ""]) => [
-      path,
-      content,
-    ]),
-  );
 
 const SUM = { "src/sum.ts": GUIDE_FILES["src/sum.ts"] ?? "" };
 
@@ -53,6 +45,7 @@ interface Patterned {
   readonly schema: { readonly pattern: string };
 }
 interface Document {
+  readonly info: { readonly description: string };
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<number, Response>> }>>>
   >;
@@ -88,17 +81,12 @@ async function ask(url: string, headers: Readonly<Record<string, string>> = {}, 
 }
 
 function run(project: ToolProject, args: readonly string[], url = "") {
-  // Without the variable that makes a test runner of a child report to this one.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return spawnSync(process.execPath, args, {
-    cwd: project.root,
-    encoding: "utf8",
-    env: { ...env, TOOLS_URL: url },
-  });
+  const env = { ...shellEnv, TOOLS_URL: url };
+  return spawnSync(process.execPath, args, { cwd: project.root, encoding: "utf8", env });
 }
 
 const client = new ToolProject({
-  ...filesOf(page("docs/openapi.md")),
+  ...filesOf(readFileSync(join(REPOSITORY, "docs/openapi.md"), "utf8")),
   "tsconfig.json": `${JSON.stringify({
     compilerOptions: {
       ...{ target: "ES2023", module: "NodeNext", lib: ["ES2023"], types: ["node"] },
@@ -226,6 +214,7 @@ describe("a server that requires signed calls", PATIENCE, () => {
 
   test("a signed call matches the document: headers, envelope, result", async () => {
     const document = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`) as Document;
+    assert.match(document.info.description, /^\*\*This server requires signed calls\.\*\*/m);
     const calls: { headers: Record<string, string>; body: string; answer: Awaited<ReturnType<typeof ask>> }[] = [];
     const proxy = createServer(async (incoming, response) => {
       const chunks: Buffer[] = [];
@@ -261,10 +250,5 @@ describe("a server that requires signed calls", PATIENCE, () => {
     assert.equal(refusal.status, 401, "an unsigned call");
     const refused = compile(document, bodySchema(document, document.paths["/sum/invoke"]?.post?.responses[401]));
     assert.ok(refused(JSON.parse(`${refusal.body}`)), `${refusal.body}`);
-  });
-
-  test("--signed: the document describes signatures", async () => {
-    const { info } = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`);
-    assert.match(info.description, /^\*\*This server requires signed calls\.\*\*/m);
   });
 });

@@ -145,7 +145,7 @@ test("svc-gen and the second reader derive the same schemas from public types, o
 
 test("types that were wrongly refused once are accepted, with the same schema from the second reader", () => {
   const options = { ...STRICT, types: ["node"] };
-  const files = ONCE_REFUSED.flatMap(({ declarations, side }, at) => {
+  const files = ONCE_REFUSED.flatMap(([, declarations, side], at) => {
     const [input, output] = side === "output" ? ["{ a: string }", "{ ok: { v: X } }"] : ["{ v: X }", '"done"'];
     return [
       [`node_modules/pkg${at}/package.json`, `{ "name": "pkg${at}", "version": "1.0.0", "types": "index.d.ts" }`],

@@ -13,10 +13,11 @@ import { ts } from "#generator/compile/project/typescript.js";
 import { diffDocuments } from "#generator/contract/diff.js";
 import { findExcluded } from "#generator/contract/inclusion/inclusion.js";
 import { type SampleValue, SchemaNodes, Unspecified } from "#generator/contract/inclusion/schema-node.js";
-import { type JsonObject, readJson } from "#generator/text/json.js";
+import { sampleOf } from "#generator/openapi/sample.js";
+import { type JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { Random } from "../types/random.js";
-import { edited, type PortType, randomPort, randomValue, sourceOf } from "./random-contracts.js";
+import { edited, type PortType, randomPort, sourceOf, typedValue } from "./random-contracts.js";
 
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
 const PAIRS = process.env.SVC_TEST_FULL === "1" ? 1000 : 40;
@@ -24,6 +25,7 @@ const BATCH = 40;
 const VALUES = 150;
 
 interface Published {
+  readonly type: PortType;
   readonly text: string;
   readonly root: JsonObject;
   readonly takes: (body: string) => boolean;
@@ -50,11 +52,12 @@ async function publish(types: readonly PortType[]): Promise<(Published | undefin
       compilerOptions: { module: ts.ModuleKind.ESNext },
     });
     const { contracts } = await import(`data:text/javascript,${encodeURIComponent(code.outputText)}`);
-    return types.map((_, at) => {
+    return types.map((type, at) => {
       const index = listing.findIndex(({ fqn }) => fqn === `xyz.test.tool-t${at}@1`);
       if (index === -1) return undefined;
       const decoder = new InputDecoder((contracts as Contract[])[index] as Contract);
       return {
+        type,
         text: JSON.stringify(listing[index]),
         root: documents[index]?.get("input_schema") as JsonObject,
         takes: (body) => {
@@ -71,15 +74,14 @@ async function publish(types: readonly PortType[]): Promise<(Published | undefin
   }
 }
 
-/** The counterexample of the judge, with random values where it leaves them open. */
-function counterexample(random: Random, sender: Published, taker: Published, sendsNull: boolean): string | undefined {
+/** The counterexample of the judge, with samples where it leaves values open. */
+function counterexample(sender: Published, taker: Published, sendsNull: boolean): string | undefined {
   const nodes = new SchemaNodes();
   const nodeOf = ({ root }: Published) => nodes.node({ schema: root, pointer: "" }, root, "");
-  const print = (value: SampleValue): string | undefined => {
+  const print = (value: SampleValue): string => {
     if (value instanceof Unspecified) {
       const { place, parts } = value.node;
-      const root = parts[0]?.document.schema ?? sender.root;
-      return randomValue(random, root, place?.schema ?? true, sendsNull);
+      return printJson(sampleOf(place?.schema, parts[0]?.document.schema ?? sender.root));
     }
     if (Array.isArray(value)) return `[${value.map(print).join()}]`;
     if (value instanceof Map)
@@ -90,14 +92,16 @@ function counterexample(random: Random, sender: Published, taker: Published, sen
   const bodies = failures.flatMap(({ witness, certain }) =>
     witness === undefined || !certain ? [] : [print(witness)],
   );
-  return bodies.find((body) => body !== undefined && sender.takes(body) && !taker.takes(body));
+  return bodies.find((body) => sender.takes(body) && !taker.takes(body));
 }
 
 /** A value that one side sends and the other refuses. */
 function refusedValue(random: Random, sender: Published, taker: Published, sendsNull: boolean): string | undefined {
   for (let count = 0; count < VALUES; count++) {
-    const body = randomValue(random, sender.root, sender.root, sendsNull);
-    if (body !== undefined && sender.takes(body) && !taker.takes(body)) return body;
+    const isAbsent = sender.type.port.optional && random.chance(0.2);
+    const json = isAbsent ? (sendsNull ? "null" : undefined) : typedValue(random, sender.type, sendsNull).json;
+    const body = json === undefined ? "{}" : `{"p":${json}}`;
+    if (sender.takes(body) && !taker.takes(body)) return body;
   }
   return undefined;
 }
@@ -121,8 +125,8 @@ test(`verdicts agree with sampled values, seed ${SEED}`, async (context) => {
         const kind = (["breaking", "not decided"] as const).find((level) => own.some((each) => each.kind === level));
         const isPort = own.some(({ change }) => /^it is (?:many|one) now$/.test(change));
         const [sender, taker] = side === "input" ? [old, next] : [next, old];
-        const question = [random, sender, taker, side === "variant"] as const;
-        const body = refusedValue(...question) ?? (kind === "breaking" ? counterexample(...question) : undefined);
+        const question = [sender, taker, side === "variant"] as const;
+        const body = refusedValue(random, ...question) ?? (kind === "breaking" ? counterexample(...question) : undefined);
         const name = isPort ? "port" : (kind ?? (verdict === "same" ? "same" : "compatible"));
         const label = `${name}, ${body === undefined ? "no value refused" : "a value refused"}`;
         counts[label] = (counts[label] ?? 0) + 1;

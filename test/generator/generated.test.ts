@@ -11,26 +11,10 @@ import { literal } from "#generator/compile/emit/print-literal.js";
 import { specifier } from "#generator/compile/project/layout.js";
 import { proves } from "../proves.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
+import { STRICTEST as EVERYTHING } from "../typescript/strictest-tests.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
-/** Everything that a careful author may turn on. */
-const STRICTEST = {
-  ...STRICT,
-  exactOptionalPropertyTypes: true,
-  noUncheckedIndexedAccess: true,
-  noPropertyAccessFromIndexSignature: true,
-  noImplicitOverride: true,
-  noImplicitReturns: true,
-  noFallthroughCasesInSwitch: true,
-  noUnusedLocals: true,
-  noUnusedParameters: true,
-  allowUnreachableCode: false,
-  verbatimModuleSyntax: true,
-  isolatedModules: true,
-  erasableSyntaxOnly: true,
-  forceConsistentCasingInFileNames: true,
-  types: ["node"],
-};
+const STRICTEST = { ...STRICT, ...EVERYTHING, skipLibCheck: true, types: ["node"] };
 
 const HOSTILE = [
   'a"b',

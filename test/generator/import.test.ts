@@ -10,6 +10,7 @@ import { format } from "prettier";
 import { loadMetadata } from "#generator/import/load-metadata.js";
 import { errEval } from "#runtime/index.js";
 import { leasePort } from "../e2e/process.js";
+import { snippetOf } from "../guide.js";
 import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
 import { makeCertificate } from "../runtime/certificate.js";
@@ -269,8 +270,7 @@ describe("schemas of other toolkits", () => {
 
 it("docs/from-rust.md shows what the command prints and writes", async () => {
   const page = readFileSync(join(REPOSITORY, "docs/from-rust.md"), "utf8");
-  const block = (head: string) =>
-    new RegExp(`^\`\`\`${head}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page)?.[1] ?? assert.fail(head);
+  const block = (info: string) => snippetOf(page, info);
   const project = new ToolProject({ "convert.json": block("json file=convert.json") });
   const [program, ...args] = block("sh import").trim().split(" ");
   assert.equal(program, "svc-gen");

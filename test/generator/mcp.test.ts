@@ -129,7 +129,7 @@ function randomSample(random: Random, depth: number): Sample {
 }
 
 /** A client that is connected to a bridge in front of tools. */
-async function connected(tools: readonly WrittenTool[], mode: object = {}, more: Partial<BridgeOptions> = {}) {
+async function connected(tools: readonly WrittenTool[], more: Partial<BridgeOptions> = {}) {
   const complaints: string[] = [];
   const [near, far] = InMemoryTransport.createLinkedPair();
   const options: BridgeOptions = {
@@ -151,7 +151,7 @@ async function connected(tools: readonly WrittenTool[], mode: object = {}, more:
   const bridge = new Bridge(options);
   const problems = await bridge.read();
   serveStdio(() => mcpServer(bridge, "test"), { transport: far });
-  const client = new Client({ name: "test", version: "1" }, mode);
+  const client = new Client({ name: "test", version: "1" });
   await client.connect(near);
   atEnd(() => client.close());
   return { client, problems, complaints, bridge };
@@ -160,12 +160,6 @@ async function connected(tools: readonly WrittenTool[], mode: object = {}, more:
 const textOf = (result: { content?: unknown }) => (result.content as [{ text: string }])[0].text;
 const call = (client: Client, args: object, meta?: object) =>
   client.callTool({ name: "xyz_demo_written_v1", arguments: args, ...(meta && { _meta: meta }) } as never);
-
-const REVISIONS = [
-  ["the revision of 2025", {}, "2025-11-25"],
-  ["the newest revision", { versionNegotiation: { mode: "auto" } }, "2026-07-28"],
-  ["a pinned revision", { versionNegotiation: { mode: { pin: "2026-07-28" } } }, "2026-07-28"],
-] as const;
 
 test("160 random types with unions and records of integers are exact in both directions", async () => {
   const random = new Random(Number(process.env.SVC_TYPE_SEED ?? 1));
@@ -193,42 +187,22 @@ test("160 random types with unions and records of integers are exact in both dir
   }
 });
 
-for (const [name, mode, revision] of REVISIONS) {
-  test(`integers of 64 bits are exact in both directions with ${name}`, async () => {
-    const tool = new WrittenTool(input({ a: INT64, many: { type: "array", items: INT64 } }), [
-      variant("ok", { sum: INT64 }),
-    ]);
-    tool.answer = () => ({ ok: { sum: "9007199254740993" } });
-    const { client, problems } = await connected([tool], mode);
-    assert.deepEqual(problems, []);
-    assert.equal(client.getNegotiatedProtocolVersion(), revision);
-    const result = await call(client, { a: "9223372036854775807", many: ["-9007199254740993", 4] });
-    assert.deepEqual(result.structuredContent, { ok: { sum: "9007199254740993" } });
-    assert.equal(textOf(result), '{"ok":{"sum":"9007199254740993"}}');
-    assert.match(tool.got[0]?.body ?? "", /9223372036854775807.*-9007199254740993/s);
-  });
-}
-
 describe("the MCP description of a tool", () => {
   test("hints of the server and of the command line are annotations; a missing hint stays missing", async () => {
     const names = ["first", "second", "third", "fourth", "fifth", "sixth"];
     const tools = names.map((name) => new WrittenTool(input({}), [variant("ok", {})], `xyz.demo.${name}@1`));
     const both = { readOnly: true, destructive: true };
     const given = [{}, { destructive: true, openWorld: false }, {}, { destructive: true }, { readOnly: true }, both];
-    const { client, bridge } = await connected(
-      tools,
-      {},
-      {
-        addresses: async () => new Map(given.map((hints, index) => [`${URL}${index}`, hints])),
-        hints: readHintOptions([
-          "xyz.demo.second@1=destructive=false",
-          "xyz.demo.second@1=idempotent",
-          "xyz.demo.fourth@1=readOnly",
-          "xyz.demo.fifth@1=destructive",
-        ]),
-        offers: (fqn) => !new NamePatterns("except", "xyz.demo.th*@1").matches(fqn),
-      },
-    );
+    const { client, bridge } = await connected(tools, {
+      addresses: async () => new Map(given.map((hints, index) => [`${URL}${index}`, hints])),
+      hints: readHintOptions([
+        "xyz.demo.second@1=destructive=false",
+        "xyz.demo.second@1=idempotent",
+        "xyz.demo.fourth@1=readOnly",
+        "xyz.demo.fifth@1=destructive",
+      ]),
+      offers: (fqn) => !new NamePatterns("except", "xyz.demo.th*@1").matches(fqn),
+    });
     const listed = (await client.listTools()).tools.map(({ name, annotations }) => [name, annotations]);
     assert.deepEqual(listed, [
       ["xyz_demo_first_v1", undefined],
@@ -425,7 +399,7 @@ describe("a secret belongs to one tool at one address", () => {
     );
     tools[0] = secretive("xyz.other.tool@1");
     tools[1] = secretive("xyz.bank.pay@1");
-    const moved = await connected(tools, {}, { addresses: async () => new Map([[`${URL}1`, {}]]) });
+    const moved = await connected(tools, { addresses: async () => new Map([[`${URL}1`, {}]]) });
     moved.bridge.bindSecrets([]);
     await callAs(moved.client, "xyz_bank_pay_v1");
     assert.deepEqual(
@@ -518,10 +492,7 @@ describe("answers that are not results", () => {
 });
 
 describe("a repeated call runs once", () => {
-  const written = () => {
-    const tool = new WrittenTool(input({ a: INT64 }), [variant("ok", {})]);
-    return tool;
-  };
+  const written = () => new WrittenTool(input({ a: INT64 }), [variant("ok", {})]);
   const nonces = ({ got }: WrittenTool) => new Set(got.map(({ nonce }) => nonce)).size;
 
   test("after a lost connection the request is repeated with the same nonce", async () => {

@@ -1,7 +1,5 @@
-/** Random types of ports, random edits of them, and random values of the types and of their schemas. */
+/** Random types of ports, random edits of them, and random values of the types. */
 
-import { resolveReference } from "#generator/contract/schema-reader.js";
-import { type Json, JsonObject } from "#generator/text/json.js";
 import type { Random } from "../types/random.js";
 import { toolSource } from "./project.js";
 
@@ -322,21 +320,31 @@ const ANY_VALUES: readonly TypedValue[] = [
   listValue([]),
 ];
 
+/** At the limits of the tags too. */
+const STRINGS = ["", "a", "aa", "aaa", "aaaa", "b", "x-", "é", "other", "a@b.cd", "x".repeat(9), "x".repeat(10)];
+const NUMBERS = ["0", "1", "2", "0.5", "1.5", "2.25", "9.5", "10", "100", "101", "-1", "-7.125"];
+
 const LEAF_VALUES: Readonly<Record<string, readonly TypedValue[]>> = {
-  string: ['"a"', '"x-"', '"é"'].map((text) => scalar(text)),
-  number: ["1.5", "2.25", "-7.125"].map((text) => scalar(text)),
+  string: STRINGS.map((text) => scalar(JSON.stringify(text))),
+  number: NUMBERS.map((text) => scalar(text)),
   boolean: [scalar("true"), scalar("false")],
   null: [scalar("null")],
-  bigint: ["5", "-9007199254740993", "18446744073709551615"].map((digits) => scalar(`${digits}n`, digits)),
+  bigint: ["5", "-1", "-9007199254740993", "18446744073709551615"].map((digits) => scalar(`${digits}n`, digits)),
   Date: [scalar("new Date(0)", '"1970-01-01T00:00:00.000Z"')],
   Uint8Array: [scalar("new Uint8Array([1, 2, 3])", '"AQID"')],
   unknown: ANY_VALUES,
 };
 
-/** A value of the type of a port, whatever its tags say. */
-export function typedValue(random: Random, { port, named }: PortType): TypedValue {
-  const several = (depth: number, type: Type) =>
-    Array.from({ length: depth > 0 ? random.below(3) : 0 }, () => make(type, depth - 1));
+/**
+ * A value of the type of a port, whatever its tags say.
+ *
+ * @param sendsNull whether an absent member is there as null, as in results
+ */
+export function typedValue(random: Random, { port, named }: PortType, sendsNull = false): TypedValue {
+  const several = (depth: number, type: Type) => {
+    const length = random.chance(0.2) ? 5 : random.below(4);
+    return Array.from({ length: depth > 0 ? length : 0 }, () => make(type, depth - 1));
+  };
   const make = (type: Type, depth: number): TypedValue => {
     switch (type.k) {
       case "leaf":
@@ -352,10 +360,9 @@ export function typedValue(random: Random, { port, named }: PortType): TypedValu
         return listValue([...type.items.slice(0, length).map((item) => make(item, depth - 1)), ...rest]);
       }
       case "object": {
-        const present = type.members.filter(({ optional }) => !optional || (depth > 0 && random.chance(0.6)));
         const rest = type.rest === undefined ? [] : several(depth, type.rest);
         return recordValue([
-          ...present.map(({ name, type: of }) => [name, make(of, depth - 1)] as const),
+          ...type.members.flatMap((each) => memberValue(each, depth)),
           ...rest.map((value, at) => [NAMES[at] as string, value] as const),
         ]);
       }
@@ -366,6 +373,10 @@ export function typedValue(random: Random, { port, named }: PortType): TypedValu
       case "ref":
         return make((named.find(({ name }) => name === type.name) as { type: Type }).type, depth - 1);
     }
+  };
+  const memberValue = ({ name, optional, type }: Member, depth: number): (readonly [string, TypedValue])[] => {
+    if (!optional || (depth > 0 && random.chance(0.6))) return [[name, make(type, depth - 1)]];
+    return sendsNull ? [[name, scalar("null")]] : [];
   };
   return make(port.type, 4);
 }
@@ -387,116 +398,4 @@ export function spoil(value: TypedValue, random: Random): TypedValue {
     }
   }
   return random.pick(ANY_VALUES);
-}
-
-/** The schema has no value that the generator finds. */
-class NoValue extends Error {}
-
-const TEXTS = [
-  "",
-  "a",
-  "b",
-  "aa",
-  "aaa",
-  "kind",
-  "other",
-  "a@b.cd",
-  "x".repeat(8),
-  "x".repeat(12),
-  "1970-01-01T00:00:00Z",
-  "1970-01-02T00:00:00Z",
-  "AQID",
-  "-",
-];
-const NUMBERS = [0, 1, 2, 0.5, -0.5, 1.5, 2.5, 9.5, 10, 100, 101, -1, -7, 1e300, 0.25];
-const LARGE = [2n ** 53n, -(2n ** 53n), 2n ** 63n, 2n ** 64n - 1n, -(2n ** 63n)];
-const RANGES: Readonly<Record<string, readonly [bigint, bigint]>> = {
-  int64: [-(2n ** 63n), 2n ** 63n - 1n],
-  uint64: [0n, 2n ** 64n - 1n],
-};
-
-/** JSON text of a value of a schema; undefined where none was found. */
-export function randomValue(random: Random, root: JsonObject, schema: Json, sendsNull: boolean): string | undefined {
-  const make = (at: Json, depth: number): string => {
-    if (at === true || !(at instanceof JsonObject))
-      return random.pick(['"a"', "null", "1", "{}", '{"a":1}', "[2]", "true"]);
-    if (depth > 14) throw new NoValue();
-    const get = (name: string) => at.get(name);
-    const reference = get("$ref");
-    if (typeof reference === "string") return make(resolveReference(root, reference) as Json, depth + 1);
-    const branches = get("anyOf") ?? get("oneOf");
-    if (Array.isArray(branches)) {
-      const isEnd = (each: Json) => each instanceof JsonObject && each.get("type") === "null";
-      const last = branches.find(isEnd);
-      return make(depth > 6 && last !== undefined ? last : (random.pick(branches) as Json), depth + 1);
-    }
-    if (at.members.has("const")) return JSON.stringify(get("const"));
-    const listed = get("enum");
-    if (Array.isArray(listed)) return JSON.stringify(random.pick(listed));
-    const types = [get("type") ?? ["string", "number", "null", "object"]].flat();
-    const type = depth > 6 && types.includes("null") ? "null" : random.pick(types);
-    const number = (name: string, otherwise: number) => Number(get(name) ?? otherwise);
-    if (type === "null") return "null";
-    if (type === "boolean") return random.pick(["true", "false"]);
-    if (type === "string") {
-      const texts = TEXTS.concat("x".repeat(number("minLength", 0)), "a".repeat(number("maxLength", 1)));
-      const fits = texts.filter((text) => {
-        const isPattern = [
-          get("pattern"),
-          ...((get("allOf") as Json[]) ?? []).map((each) => (each as JsonObject).get("pattern")),
-        ];
-        if (get("format") === "date-time") return text.startsWith("1970");
-        if (get("format") === "email")
-          return text.includes("@") && text.length >= number("minLength", 0) && text.length <= number("maxLength", 99);
-        if (get("contentEncoding") === "base64") return text === "AQID" || text === "";
-        const isLong = text.length >= number("minLength", 0) && text.length <= number("maxLength", 99);
-        return isLong && isPattern.every((each) => each === undefined || new RegExp(each as string, "u").test(text));
-      });
-      if (fits.length === 0) throw new NoValue();
-      return JSON.stringify(random.pick(fits));
-    }
-    if (type === "number" || type === "integer") {
-      const [low, high] = RANGES[String(get("format"))] ?? [undefined, undefined];
-      const fits = (
-        type === "integer" ? [...NUMBERS.filter((each) => Number.isInteger(each) && each < 1e9), ...LARGE] : NUMBERS
-      ).filter(
-        (each) =>
-          (low === undefined || each >= low) &&
-          (high === undefined || each <= high) &&
-          each >= number("minimum", Number.NEGATIVE_INFINITY) &&
-          each <= number("maximum", Number.POSITIVE_INFINITY) &&
-          each > number("exclusiveMinimum", Number.NEGATIVE_INFINITY) &&
-          (get("multipleOf") === undefined || Number.isInteger(Number(each) / number("multipleOf", 1))),
-      );
-      if (fits.length === 0) throw new NoValue();
-      return String(random.pick(fits)).replace("e+", "e");
-    }
-    if (type === "array") {
-      const prefix = (get("prefixItems") ?? []) as Json[];
-      const most = Math.min(number("maxItems", 5), get("items") === false ? prefix.length : 5);
-      const least = number("minItems", 0);
-      const length = depth > 6 ? least : least + random.below(Math.max(1, most - least + 1));
-      return `[${Array.from({ length }, (_, index) => make(prefix[index] ?? get("items") ?? true, depth + 1)).join(",")}]`;
-    }
-    const texts: string[] = [];
-    const required = [get("required") ?? []].flat();
-    for (const [name, each] of (get("properties") as JsonObject | undefined)?.members ?? []) {
-      const isRequired = required.includes(name);
-      if (!isRequired && !sendsNull && random.chance(depth > 5 ? 1 : 0.3)) continue;
-      texts.push(`${JSON.stringify(name)}:${make(each, depth + 1)}`);
-    }
-    const others = get("additionalProperties");
-    if (others !== undefined && others !== false && depth < 6) {
-      for (const name of ["a", "k1", "zz"].slice(random.below(4))) {
-        if (!texts.some((each) => each.startsWith(`"${name}":`))) texts.push(`"${name}":${make(others, depth + 1)}`);
-      }
-    }
-    return `{${texts.join(",")}}`;
-  };
-  try {
-    return make(schema, 0);
-  } catch (error) {
-    if (error instanceof NoValue) return undefined;
-    throw error;
-  }
 }

@@ -13,7 +13,7 @@ import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { atEnd } from "../teardown.js";
 import { Adding, CONTRACTS } from "./adding.js";
-import { stateOf } from "./events.js";
+import { stateOf } from "./requests.js";
 
 const PATIENCE = { timeout: 60_000 };
 

@@ -13,6 +13,7 @@ import { listen } from "../listening.js";
 import { alice, keptLog, signedConfig, TOOL_SEED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { Adding, CONTRACTS } from "./adding.js";
+import { postAs } from "./requests.js";
 
 const SIGNER: Leader = { id: alice.id, keyId: alice.kid, key: alice.seed };
 
@@ -32,17 +33,8 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
     const page = new DevelopmentPage({ url, leader: () => ({ leader, toolKey }) });
     await page.open();
     atEnd(() => page.close());
-    const response = await fetch(`${page.url}api/call`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Origin: new URL(page.url).origin },
-      body: JSON.stringify({
-        fqn: "xyz.page.adding@1",
-        kind: "call",
-        signed: true,
-        input: JSON.stringify(input),
-      }),
-    });
-    return (await response.json()) as ExchangeReport;
+    const call = { fqn: "xyz.page.adding@1", kind: "call", signed: true, input: JSON.stringify(input) };
+    return JSON.parse((await postAs(page.url, "call", call)).text) as ExchangeReport;
   }
 
   /** A proxy that changes bodies on the way. */

@@ -17,7 +17,7 @@ import { createHarness, type Harness } from "#runtime/testing.js";
 import { REPOSITORY } from "../repository.js";
 import { until } from "../runtime/tools.js";
 import { Adding, CONTRACTS } from "./adding.js";
-import { firstEvents, stateOf } from "./events.js";
+import { firstEvents, stateOf } from "./requests.js";
 
 const WRONG_CALL = "a call needs a known kind and an input as text: reload the page";
 const LEADER = { id: "alice", keyId: 0, key: "11".repeat(32) };

@@ -12,6 +12,7 @@ import { listen } from "../listening.js";
 import { keptLog, UNSIGNED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { Adding, CONTRACTS } from "./adding.js";
+import { postAs } from "./requests.js";
 
 const CONTENT = '{"rows":[1,2]}';
 const BLOB_ID = "A".repeat(43);
@@ -37,11 +38,7 @@ test("reads a stored value, and refuses other bytes", async () => {
   const page = new DevelopmentPage({ url: server.url, leader: () => ({}), aggregator: () => configured });
   await page.open();
   atEnd(() => page.close());
-  const post = async (name: string, body: object) => {
-    const headers = { "Content-Type": "application/json", Origin: new URL(page.url).origin };
-    const response = await fetch(`${page.url}api/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
-    return { status: response.status, text: await response.text() };
-  };
+  const post = (name: string, body: object) => postAs(page.url, name, body);
   const call = await post("call", {
     fqn: "xyz.page.adding@1",
     kind: "call",

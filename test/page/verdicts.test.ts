@@ -23,8 +23,9 @@ function answer(status: number, code?: string): ExchangeView {
   };
 }
 
-const holds = (kind: CallKind, exchange: ExchangeView, more: Partial<Outcome> = {}) =>
-  verdictOf({ kind, signed: true, exchange, first: undefined, isSame: false, ageMs: 0, ...more }).holds;
+const judge = (kind: CallKind, exchange: ExchangeView, more: Partial<Outcome> = {}) =>
+  verdictOf({ kind, signed: true, exchange, first: undefined, isSame: false, ageMs: 0, ...more });
+const holds = (...outcome: Parameters<typeof judge>) => judge(...outcome).holds;
 
 test("a server that accepts an invalid call violates the protocol", () => {
   for (const kind of ["tampered", "wrong-key", "unsigned"] as const) {
@@ -35,14 +36,7 @@ test("a server that accepts an invalid call violates the protocol", () => {
   assert.equal(holds("tampered", answer(422, "input_deserialization_error")), false, "the right status, another code");
   for (const kind of ["wrong-key", "unsigned"] as const) {
     assert.equal(holds(kind, answer(401, "auth_failed")), true);
-    const { verdict } = verdictOf({
-      kind,
-      signed: true,
-      exchange: answer(200),
-      first: undefined,
-      isSame: false,
-      ageMs: 0,
-    });
+    const { verdict } = judge(kind, answer(200));
     assert.match(verdict ?? "", /^expected 401 auth_failed: .*, got 200 ok$/);
   }
 });

@@ -8,9 +8,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { ValueEncoder } from "#client/wire/codec/encoder.js";
-import { type JsonObject, readJson } from "#generator/text/json.js";
 import { ToolProject } from "../generator/project.js";
-import { randomPort, randomValue, sourceOf, spoil, typedValue } from "../generator/random-contracts.js";
+import { randomPort, sourceOf, spoil, typedValue } from "../generator/random-contracts.js";
 import { proves } from "../proves.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
@@ -61,11 +60,9 @@ test(`the decoder accepts what ajv accepts, and its results are accepted again: 
       // Constraints are written under a union only; one of a single branch holds them to it everywhere.
       return { port, encoder: new ValueEncoder({ kind: "union", branches: [codec] }, contract.definitions) };
     });
-    const schema = readJson(contract.inputSchema) as JsonObject;
     for (let i = 0; i < 40; i++) {
       const value = typedValue(random, type);
-      const sent = `{"p":${(random.chance(0.7) ? spoil(value, random) : value).json}}`;
-      const made = random.chance(0.3) ? sent : (randomValue(random, schema, schema, true) ?? sent);
+      const made = `{"p":${(random.chance(0.4) ? spoil(value, random) : value).json}}`;
       // The decoder refuses more of these (judge.ts), and reports another branch of a union.
       const body = made.replace(/\d{16,}/g, "6");
       const verdict = judge(body);

@@ -8,51 +8,20 @@ function chain(size: number, last: string): string {
   return `${links.join("\n")}\nexport type X = X0;`;
 }
 
-export interface OnceRefused {
-  readonly what: string;
-  readonly declarations: string;
-  /** `output` for a type that only a result may have. */
-  readonly side?: "output";
-}
-
-export const ONCE_REFUSED: readonly OnceRefused[] = [
-  {
-    what: "a member called `token`",
-    declarations: "export interface X { logprobs: { token: string }[] }",
-  },
-  {
-    what: "`@format int64` on a `number`",
-    declarations: "export interface X {\n/** @format int64 */\nid: number }",
-  },
-  {
-    what: "`@format` without a name",
-    declarations: "export interface X {\n/** @format */\ncode: string }",
-  },
-  {
-    what: "a union with an impossible branch",
-    declarations: 'export type X = { kind: "a"; v: string } | { kind: "b"; v: never };',
-  },
-  {
-    what: "an intersection of unions",
-    declarations: "export type X = ({ v: string } | { w: number }) & ({ v: number } | { z: string });",
-  },
-  { what: "`never[]`", declarations: "export interface X { list: never[] }" },
-  { what: "an optional `void`", declarations: "export interface X { a?: void; b: string }" },
-  {
-    what: "`undefined` in a list of a result",
-    declarations: "export interface X { list: (string | undefined)[] }",
-    side: "output",
-  },
-  { what: "`Record<PropertyKey, …>`", declarations: "export type X = Record<PropertyKey, string>;" },
-  {
-    what: "an optional member whose name is a symbol",
-    declarations: "declare const key: unique symbol;\nexport interface X { [key]?: string; a: string }",
-  },
-  { what: "`CpuInfo` of `node:os`", declarations: 'export type { CpuInfo as X } from "node:os";' },
-  {
-    what: "`IncomingHttpHeaders` of `node:http`",
-    declarations: 'export type { IncomingHttpHeaders as X } from "node:http";',
-  },
-  { what: "60 interfaces in each other", declarations: chain(60, "string") },
-  { what: "a ring of 60 interfaces", declarations: chain(60, "X0") },
+/** What was refused, its declarations, and `output` for a type that only a result may have. */
+export const ONCE_REFUSED: readonly (readonly [what: string, declarations: string, side?: "output"])[] = [
+  ["a member called `token`", "export interface X { logprobs: { token: string }[] }"],
+  ["`@format int64` on a `number`", "export interface X {\n/** @format int64 */\nid: number }"],
+  ["`@format` without a name", "export interface X {\n/** @format */\ncode: string }"],
+  ["an impossible branch", 'export type X = { kind: "a"; v: string } | { kind: "b"; v: never };'],
+  ["unions that intersect", "export type X = ({ v: string } | { w: number }) & ({ v: number } | { z: string });"],
+  ["`never[]`", "export interface X { list: never[] }"],
+  ["an optional `void`", "export interface X { a?: void; b: string }"],
+  ["`undefined` in a list of a result", "export interface X { list: (string | undefined)[] }", "output"],
+  ["`Record<PropertyKey, …>`", "export type X = Record<PropertyKey, string>;"],
+  ["an optional symbol", "declare const key: unique symbol;\nexport interface X { [key]?: string; a: string }"],
+  ["`CpuInfo` of `node:os`", 'export type { CpuInfo as X } from "node:os";'],
+  ["`IncomingHttpHeaders` of `node:http`", 'export type { IncomingHttpHeaders as X } from "node:http";'],
+  ["60 interfaces in each other", chain(60, "string")],
+  ["a ring of 60 interfaces", chain(60, "X0")],
 ];

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { COMPILERS, type Compiler, compile, projectWith } from "./compilers.js";
 
 /** Everything that makes a compiler harder to please. */
-const STRICTEST = {
+export const STRICTEST = {
   target: "ES2023",
   lib: ["ES2023"],
   types: [],

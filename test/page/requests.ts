@@ -1,4 +1,4 @@
-/** The events of a page, read without a browser. */
+/** Requests of a page to its server, without a browser. */
 
 import { request } from "node:http";
 import type { PageState } from "#generator/dev/page-server/page-api.js";
@@ -22,4 +22,11 @@ export function firstEvents(page: string): Promise<string> {
 
 export async function stateOf(page: string): Promise<PageState> {
   return JSON.parse(/^event: state\ndata: (.*)$/m.exec(await firstEvents(page))?.[1] ?? "null") as PageState;
+}
+
+/** Posts as a script of the page does; gives the status and the text of the answer. */
+export async function postAs(page: string, name: string, body: object): Promise<{ status: number; text: string }> {
+  const headers = { "Content-Type": "application/json", Origin: new URL(page).origin };
+  const response = await fetch(`${page}api/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, text: await response.text() };
 }
