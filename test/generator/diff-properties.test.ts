@@ -126,7 +126,8 @@ test(`verdicts agree with sampled values, seed ${SEED}`, async (context) => {
         const isPort = own.some(({ change }) => /^it is (?:many|one) now$/.test(change));
         const [sender, taker] = side === "input" ? [old, next] : [next, old];
         const question = [sender, taker, side === "variant"] as const;
-        const body = refusedValue(random, ...question) ?? (kind === "breaking" ? counterexample(...question) : undefined);
+        const body =
+          refusedValue(random, ...question) ?? (kind === "breaking" ? counterexample(...question) : undefined);
         const name = isPort ? "port" : (kind ?? (verdict === "same" ? "same" : "compatible"));
         const label = `${name}, ${body === undefined ? "no value refused" : "a value refused"}`;
         counts[label] = (counts[label] ?? 0) + 1;
