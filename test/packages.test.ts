@@ -1,6 +1,6 @@
 /**
  * What a user misses without a package that this project was asked to use: the command fails and names it. Parts of
- * packages are in second-reader.test.ts, portable/graph.test.ts and fastify-application.test.ts.
+ * packages are in second-reader.test.ts and fastify-application.test.ts.
  */
 
 import assert from "node:assert/strict";

@@ -281,27 +281,11 @@ const LINES: readonly ((secret: string) => string)[] = [
   (secret) => `OPTIONS /ask/${secret} HTTP/1.1`,
 ];
 const HEADERS = [
-  ...[
-    "Authorization",
-    "Cookie",
-    "Content-Type",
-    "Accept",
-    "Content-Encoding",
-    "Origin",
-    "Expect",
-    "Upgrade",
-    "Forwarded",
-  ],
-  ...[
-    "X-Forwarded-Proto",
-    "X-Forwarded-Host",
-    "traceparent",
-    "Range",
-    "Content-Length",
-    "Transfer-Encoding",
-    "Referer",
-  ],
-  ...["Sig-V", "Input-Hash", "Leader-Signature", "Nonce", "Repeat-Of", "Replay-Memory"].map((name) => `X-Svc-${name}`),
+  ..."Authorization Cookie Content-Type Accept Content-Encoding Origin Expect Upgrade Forwarded Range Referer".split(
+    " ",
+  ),
+  ..."X-Forwarded-Proto X-Forwarded-Host traceparent Content-Length Transfer-Encoding".split(" "),
+  ..."Sig-V Input-Hash Leader-Signature Nonce Repeat-Of Replay-Memory".split(" ").map((name) => `X-Svc-${name}`),
 ];
 
 test("the search finds a secret as text, in hex and in base64", (t) => {

@@ -22,77 +22,36 @@ const FOLDER = "docs/deploy/gateways";
 const PAGE = "docs/gateway.md";
 const MIB = 1_048_576;
 
-interface Program {
-  readonly title: string;
-  /** Prints the version, as its first number with a dot. */
-  readonly version: readonly [string, ...string[]];
-  /** The commands to run, with the names of configurations in place of their paths. */
-  readonly commands: readonly (readonly [string, ...string[]])[];
-  readonly http2: boolean;
-  /** Status of an HTTP/2 call without a length. */
-  readonly lengthless?: number;
-}
+type Command = readonly [program: string, ...args: string[]];
+
+/** A gateway: how it prints its version, and the commands to run, with the names of configurations in place of their paths. */
+type Program = readonly [
+  title: string,
+  version: Command,
+  commands: readonly Command[],
+  /** Status of an HTTP/2 call without a length; undefined if it has no HTTP/2. */
+  lengthless?: number,
+];
 
 const NGINX_FILE = "nginx-on-host.conf";
+const VARNISH = ["-n", "varnish-work", "-a", "127.0.0.1:6086,PROXY", "-p", "feature=+http2", "-f", "varnish.vcl"];
 
 const PROGRAMS: readonly Program[] = [
-  {
-    title: "nginx",
-    version: ["nginx", "-v"],
-    commands: [["nginx", "-g", "daemon off;", "-c", NGINX_FILE]],
-    http2: true,
-    lengthless: 200,
-  },
-  {
-    title: "HAProxy",
-    version: ["haproxy", "-v"],
-    commands: [["haproxy", "-f", "haproxy.cfg"]],
-    http2: true,
-    lengthless: 411,
-  },
-  {
-    title: "Caddy",
-    version: ["caddy", "version"],
-    commands: [["caddy", "run", "--adapter", "caddyfile", "--config", "Caddyfile"]],
-    http2: true,
-    lengthless: 411,
-  },
-  {
-    title: "Apache",
-    version: ["apache2", "-v"],
-    commands: [["apache2", "-D", "FOREGROUND", "-f", "apache.conf"]],
-    http2: true,
-    lengthless: 200,
-  },
-  {
-    title: "Varnish with hitch",
-    version: ["varnishd", "-V"],
-    commands: [
-      [
-        "varnishd",
-        "-F",
-        "-n",
-        "varnish-work",
-        "-a",
-        "127.0.0.1:6086,PROXY",
-        "-p",
-        "feature=+http2",
-        "-f",
-        "varnish.vcl",
-      ],
+  ["nginx", ["nginx", "-v"], [["nginx", "-g", "daemon off;", "-c", NGINX_FILE]], 200],
+  ["HAProxy", ["haproxy", "-v"], [["haproxy", "-f", "haproxy.cfg"]], 411],
+  ["Caddy", ["caddy", "version"], [["caddy", "run", "--adapter", "caddyfile", "--config", "Caddyfile"]], 411],
+  ["Apache", ["apache2", "-v"], [["apache2", "-D", "FOREGROUND", "-f", "apache.conf"]], 200],
+  [
+    "Varnish with hitch",
+    ["varnishd", "-V"],
+    [
+      ["varnishd", "-F", ...VARNISH],
       ["hitch", "--config=hitch.conf"],
     ],
-    http2: true,
-    lengthless: 200,
-  },
-  {
-    title: "lighttpd",
-    version: ["lighttpd", "-v"],
-    commands: [["lighttpd", "-D", "-f", "lighttpd.conf"]],
-    http2: true,
-    lengthless: 411,
-  },
-  { title: "Squid", version: ["squid", "-v"], commands: [["squid", "-N", "-f", "squid.conf"]], http2: false },
+    200,
+  ],
+  ["lighttpd", ["lighttpd", "-v"], [["lighttpd", "-D", "-f", "lighttpd.conf"]], 411],
+  ["Squid", ["squid", "-v"], [["squid", "-N", "-f", "squid.conf"]]],
 ];
 
 interface Answer {
@@ -117,7 +76,7 @@ class Gateway {
     this.ca = ca;
   }
 
-  static async start({ title, commands }: Program, server: string): Promise<Gateway> {
+  static async start([title, , commands]: Program, server: string): Promise<Gateway> {
     const folder = scratchFolder();
     // The programs change their user.
     chmodSync(folder, 0o777);
@@ -142,17 +101,7 @@ class Gateway {
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), replaced(text));
     // Not by certificate.ts: Go refuses its certificates.
-    const request = [
-      "req",
-      "-x509",
-      "-nodes",
-      "-newkey",
-      "ec",
-      "-pkeyopt",
-      "ec_paramgen_curve:P-256",
-      "-subj",
-      "/CN=gateway",
-    ];
+    const request = "req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -subj /CN=gateway".split(" ");
     const pem = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"];
     assert.equal(spawnSync("openssl", [...request, ...pem], { cwd: folder }).status, 0);
     const [cert, key] = ["cert.pem", "key.pem"].map((name) => readFileSync(join(folder, name), "utf8")) as [
@@ -251,14 +200,14 @@ const rows: string[] = [];
 
 describe("gateways", ONLY_FULL, () => {
   for (const program of PROGRAMS) {
-    const [command, ...args] = program.version;
+    const [title, [command, ...args], , lengthless] = program;
     const { stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
     const [version] = /\d+\.\d+(?:\.\d+)?/.exec(`${stdout}${stderr}`) ?? [];
     const skip = error !== undefined && `NOT TESTED: ${command} is not installed`;
-    it(`${program.title} ${version}`, { skip }, async () => {
+    it(`${title} ${version}`, { skip }, async () => {
       const server = await startExample("sum", signedConfig([SUM.fqn]), { SVC_LOG_LEVEL: "debug" });
       const gateway = await Gateway.start(program, server.url);
-      rows.push(`| ${[`${program.title} ${version}`, ...(await cellsOf(program, gateway, server))].join(" | ")} |`);
+      rows.push(`| ${[`${title} ${version}`, ...(await cellsOf(lengthless, gateway, server))].join(" | ")} |`);
       gateway.stop();
       assert.equal(await server.stop(), 0);
     });
@@ -275,7 +224,7 @@ describe("gateways", ONLY_FULL, () => {
   });
 });
 
-async function cellsOf({ http2, lengthless }: Program, gateway: Gateway, server: ExampleProcess): Promise<string[]> {
+async function cellsOf(lengthless: number | undefined, gateway: Gateway, server: ExampleProcess): Promise<string[]> {
   const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
   const options = { leader, toolKey: publicKeyOf(TOOL_SEED), tls: { ca: gateway.ca } };
   const client = await LeaderClient.connect(`${gateway.url}/sum`, options);
@@ -298,7 +247,7 @@ async function cellsOf({ http2, lengthless }: Program, gateway: Gateway, server:
   await until(() => server.log().includes('"replayed":true'), "the log line of a stored answer");
   for (const changed of ["/sum//health", "/sum/%68ealth"])
     assert.equal(await statusOf(gateway.http1({ path: changed })), 404, changed);
-  if (http2) {
+  if (lengthless !== undefined) {
     assert.equal(await statusOf(gateway.http2(call())), 200, "HTTP/2");
     assert.equal(await statusOf(gateway.http2(call(uniqueText(MIB)))), 200, "HTTP/2, 1 MiB");
     assert.equal(await statusOf(gateway.http2(call(), false)), lengthless, "HTTP/2 without a length");
@@ -308,14 +257,6 @@ async function cellsOf({ http2, lengthless }: Program, gateway: Gateway, server:
   const frozen = await statusOf(gateway.http1(call())).finally(() => server.process.kill("SIGCONT"));
   const seconds = Math.round((performance.now() - began) / 1000);
   assert.ok(frozen >= 500 && frozen <= 504, `${frozen}`);
-  return [
-    "✓",
-    http2 ? "✓" : "refused",
-    http2 ? String(lengthless) : "",
-    "✓",
-    "✓",
-    "✓",
-    "✓",
-    `${frozen} after ${seconds} s`,
-  ];
+  const http2 = lengthless === undefined ? ["refused", ""] : ["✓", String(lengthless)];
+  return ["✓", ...http2, "✓", "✓", "✓", "✓", `${frozen} after ${seconds} s`];
 }

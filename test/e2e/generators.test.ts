@@ -11,7 +11,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CliProcess } from "../generator/cli-process.js";
+import { startDev } from "../generator/cli-process.js";
 import { STRICT, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { REPOSITORY } from "../repository.js";
@@ -315,8 +315,7 @@ test("generators of other projects", { skip: process.env.SVC_TEST_FULL !== "1", 
   mkdirSync(CACHE, { recursive: true });
   const project = new ToolProject({ "src/tool.ts": TOOL }, STRICT);
   project.build();
-  const server = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
-  const { url } = await server.event<{ event: "serving"; url: string }>("serving");
+  const { url } = await startDev(project.root);
   const files: Record<string, string> = {
     OPENAPI: (await svcGenIn(project.root, ["openapi", "--url", url])).out,
     INPUT: (await svcGenIn(project.root, ["schema", "echo"])).out,

@@ -14,7 +14,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { serve } from "svc-runtime";
 import { publicKeyOf, readReceipt } from "svc-runtime/leader";
 import { provideContracts } from "svc-runtime/v1";
-import { CliProcess } from "../generator/cli-process.js";
+import { CliProcess, startDev } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
@@ -45,21 +45,10 @@ atEnd(() => server.close());
 const port = Number(new URL(server.url).port);
 const proxy = await CuttingProxy.start(() => [port]);
 
+const AS_ALICE = ["--leader-key", "leader.key", "--leader-id", "alice"];
 const bridge = (key = hex(publicKeyOf(TOOL_SEED)), ...more: string[]) => ({
   command: process.execPath,
-  args: [
-    BIN,
-    "mcp",
-    "--url",
-    `${proxy.url}/sum`,
-    "--leader-key",
-    "leader.key",
-    "--leader-id",
-    "alice",
-    "--tool-key",
-    key,
-    ...more,
-  ],
+  args: [BIN, "mcp", "--url", `${proxy.url}/sum`, ...AS_ALICE, "--tool-key", key, ...more],
   cwd: FOLDER,
 });
 const INPUT = { a: "9007199254740992", b: "1", label: "x", tags: ["t"] };
@@ -238,10 +227,7 @@ describe("over HTTP, of svc-gen dev --signed", { timeout: 300_000 }, () => {
   const project = new ToolProject({ "src/counting.ts": COUNTING });
   let url = "";
   before(async () => {
-    const dev = new CliProcess(project.root, ["dev", "--signed", "--port", "0", "--json"]);
-    const page = await dev.event<{ readonly event: "page"; readonly mcp: string }>("page");
-    await dev.event("serving");
-    url = page.mcp;
+    url = (await startDev(project.root, "--signed")).mcp;
   });
 
   /** The status of an answer, and its text. */

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { CliProcess } from "../generator/cli-process.js";
+import { startDev } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { filesOf, GUIDE_FILES } from "../guide.js";
@@ -20,19 +20,6 @@ import { shellEnv } from "./packages.js";
 const PATIENCE = { timeout: 120_000 };
 
 const SUM = { "src/sum.ts": GUIDE_FILES["src/sum.ts"] ?? "" };
-
-/** A running `svc-gen dev`: addresses of its tools and of its page. */
-interface Dev {
-  readonly url: string;
-  readonly page: string;
-}
-
-async function serve(root: string, ...args: string[]): Promise<Dev> {
-  const dev = new CliProcess(root, ["dev", "--port", "0", "--json", ...args]);
-  const { url: page } = await dev.event<{ readonly url: string }>("page");
-  const { url } = await dev.event<{ readonly url: string }>("serving");
-  return { url, page };
-}
 
 interface Response {
   readonly $ref?: string;
@@ -125,10 +112,10 @@ type Case = [path: string, method: "get" | "post", wanted: number, headers?: Rec
 
 describe("a server that accepts unsigned calls", PATIENCE, () => {
   let project: ToolProject;
-  let dev: Dev;
+  let dev: Awaited<ReturnType<typeof startDev>>;
   before(async () => {
     project = new ToolProject(SUM);
-    dev = await serve(project.root);
+    dev = await startDev(project.root);
   });
 
   test("a client made from /openapi.json type-checks and calls the server, with all digits", async () => {
@@ -206,10 +193,10 @@ describe("a server that accepts unsigned calls", PATIENCE, () => {
 
 describe("a server that requires signed calls", PATIENCE, () => {
   let project: ToolProject;
-  let dev: Dev;
+  let dev: Awaited<ReturnType<typeof startDev>>;
   before(async () => {
     project = new ToolProject(SUM);
-    dev = await serve(project.root, "--signed");
+    dev = await startDev(project.root, "--signed");
   });
 
   test("a signed call matches the document: headers, envelope, result", async () => {

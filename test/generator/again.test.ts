@@ -196,41 +196,35 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [name, { files, tsconfig, happens }] of Object.entries(CASES)) {
-  test(name, async () => {
+  test(name, async (t) => {
     const given = tsconfig === undefined ? {} : { "tsconfig.json": JSON.stringify(tsconfig) };
     const project = new ToolProject({ ...files, ...given });
     const following = new Following(project.root);
-    try {
-      await following.settle();
-      for (const [index, change] of happens.entries()) {
-        change(project);
-        await following.settle(`after change ${index + 1}`);
-      }
-    } finally {
-      await following.close();
+    t.after(() => following.close());
+    await following.settle();
+    for (const [index, change] of happens.entries()) {
+      change(project);
+      await following.settle(`after change ${index + 1}`);
     }
   });
 }
 
-test("the configuration is saved during a run", async () => {
+test("the configuration is saved during a run", async (t) => {
   const project = new ToolProject({
     "src/a.ts": `${ONE["src/a.ts"]}export function f(x: 1 | 2) { if (x === 1) return 1; }\n`,
   });
   const compilerOptions = { ...STRICT, noImplicitReturns: true };
   const save = () => project.write({ "tsconfig.json": JSON.stringify({ compilerOptions, include: ["src"] }) });
   const following = new Following(project.root, save);
-  try {
-    const { diagnostics } = await following.settle();
-    assert.deepEqual(
-      diagnostics.map(({ code }) => code),
-      ["TS7030"],
-    );
-  } finally {
-    await following.close();
-  }
+  t.after(() => following.close());
+  const { diagnostics } = await following.settle();
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ["TS7030"],
+  );
 });
 
-test("a file of a referenced project is created and imported", async () => {
+test("a file of a referenced project is created and imported", async (t) => {
   const config = (more: object) =>
     JSON.stringify({ compilerOptions: { ...STRICT, composite: true }, include: ["src"], ...more });
   const project = new ToolProject({
@@ -244,17 +238,14 @@ test("a file of a referenced project is created and imported", async () => {
   });
   symlinkSync(join(project.root, "packages/shared"), join(project.root, "node_modules/shared"));
   const following = new Following(join(project.root, "packages/tools"));
-  try {
-    await following.settle();
-    project.write({ "packages/shared/src/one.ts": "export interface One { b: string }\n" });
-    await following.settle();
-    project.write({
-      "packages/tools/src/a.ts": toolSource("A", "One", undefined, 'import type { One } from "shared/one";'),
-    });
-    const { files, diagnostics } = await following.settle();
-    assert.deepEqual(diagnostics, []);
-    assert.match(files.map(({ text }) => text).join(""), /name: "b"/);
-  } finally {
-    await following.close();
-  }
+  t.after(() => following.close());
+  await following.settle();
+  project.write({ "packages/shared/src/one.ts": "export interface One { b: string }\n" });
+  await following.settle();
+  project.write({
+    "packages/tools/src/a.ts": toolSource("A", "One", undefined, 'import type { One } from "shared/one";'),
+  });
+  const { files, diagnostics } = await following.settle();
+  assert.deepEqual(diagnostics, []);
+  assert.match(files.map(({ text }) => text).join(""), /name: "b"/);
 });

@@ -46,3 +46,11 @@ export class CliProcess extends CliOutput {
     return this.#ended;
   }
 }
+
+/** A `svc-gen dev` that serves: the addresses of its tools, its page and its endpoint of MCP. */
+export async function startDev(root: string, ...args: string[]) {
+  const dev = new CliProcess(root, ["dev", "--port", "0", "--json", ...args]);
+  const { url: page, mcp } = await dev.event<{ readonly url: string; readonly mcp: string }>("page");
+  const { url } = await dev.event<{ readonly url: string }>("serving");
+  return { dev, page, mcp, url };
+}

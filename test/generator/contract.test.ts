@@ -14,19 +14,12 @@ const long = (length: number) => "x".repeat(length);
 
 /** Names that only a secret has, as authors write them, and names like them that are none. */
 const SECRETS = [
-  ...["apiKey", "API_KEY", "apikey", "accessKey", "access_key", "privateKey", "privatekey", "secretKey", "signingKey"],
-  ...[
-    "token",
-    "GITHUB_TOKEN",
-    "password",
-    "userPassword",
-    "passwd",
-    "passphrase",
-    "secret",
-    "clientSecret",
-    "mnemonic",
-  ],
-  ...["seedPhrase", "credential", "credentials"],
+  ..."apiKey API_KEY apikey accessKey access_key privateKey privatekey secretKey signingKey token GITHUB_TOKEN".split(
+    " ",
+  ),
+  ..."password userPassword passwd passphrase secret clientSecret mnemonic seedPhrase credential credentials".split(
+    " ",
+  ),
 ];
 const NO_SECRETS = ["tokenId", "maxTokens", "key", "publicKey", "seed", "phrase", "secretary", "passwordless", "api"];
 const texts = (names: readonly string[]) => `{ ${names.map((name) => `${name}: string`).join("; ")} }`;

@@ -31,65 +31,39 @@ const REPORT = {
 const REPORT_SCHEMA =
   '{"type":"object","properties":{"title":{"type":"string"},"made":{"type":["string","null"],"format":"date-time"}},"required":["title"],"description":"A report."}';
 
-/** The type of the one output port `v`, the port without its name, its schema. */
-const PORTS: readonly (readonly [type: string, port: Omit<Port, "name">, schema: string])[] = [
-  ["DataRef<string>", { many: false, held: true, codec: STRING }, '{"type":"string"}'],
-  ["DataRef<string>[]", { many: true, held: true, codec: STRING }, '{"type":"array","items":{"type":"string"}}'],
-  [
-    "readonly DataRef<string>[]",
-    { many: true, held: true, codec: STRING },
-    '{"type":"array","items":{"type":"string"}}',
-  ],
-  [
-    "DataRef<string[]>",
-    { many: false, held: true, codec: { kind: "array", item: STRING } },
-    '{"type":["array"],"items":{"type":"string"}}',
-  ],
-  [
-    "ListOf<bigint>",
-    { many: false, held: true, codec: { kind: "array", item: { kind: "bigint" } } },
-    '{"type":["array"],"items":{"type":"integer"}}',
-  ],
+const HELD_SCHEMA = REPORT_SCHEMA.replace("A report.", "One that is held.");
+
+/** The type of the one output port `v`, its codec and schema, and what else the port has. */
+const PORTS: readonly (readonly [type: string, codec: Port["codec"], schema: string, more?: Partial<Port>])[] = [
+  ["DataRef<string>", STRING, '{"type":"string"}'],
+  ["DataRef<string>[]", STRING, '{"type":"array","items":{"type":"string"}}', { many: true }],
+  ["readonly DataRef<string>[]", STRING, '{"type":"array","items":{"type":"string"}}', { many: true }],
+  ["DataRef<string[]>", { kind: "array", item: STRING }, '{"type":["array"],"items":{"type":"string"}}'],
+  ["ListOf<bigint>", { kind: "array", item: { kind: "bigint" } }, '{"type":["array"],"items":{"type":"integer"}}'],
   [
     "DataRef<[string, Date]>",
-    { many: false, held: true, codec: { kind: "tuple", items: [STRING, { kind: "date" }] } },
+    { kind: "tuple", items: [STRING, { kind: "date" }] },
     '{"type":["array"],"prefixItems":[{"type":"string"},{"type":"string","format":"date-time"}],"items":false,"minItems":2,"maxItems":2}',
   ],
-  ["DataRef<Report>", { many: false, held: true, codec: REPORT }, REPORT_SCHEMA],
-  ["DataReference<Report>", { many: false, held: true, codec: REPORT }, REPORT_SCHEMA],
-  ["Held", { many: false, held: true, codec: REPORT }, REPORT_SCHEMA.replace("A report.", "One that is held.")],
-  [
-    "Held[]",
-    { many: true, held: true, codec: REPORT },
-    `{"type":"array","items":${REPORT_SCHEMA.replace("A report.", "One that is held.")}}`,
-  ],
-  [
-    "DataRef<string> | undefined",
-    { many: false, optional: true, held: true, codec: STRING },
-    '{"type":["string","null"]}',
-  ],
-  ["DataRef<boolean>", { many: false, held: true, codec: { kind: "boolean" } }, '{"type":"boolean"}'],
+  ["DataRef<Report>", REPORT, REPORT_SCHEMA],
+  ["DataReference<Report>", REPORT, REPORT_SCHEMA],
+  ["Held", REPORT, HELD_SCHEMA],
+  ["Held[]", REPORT, `{"type":"array","items":${HELD_SCHEMA}}`, { many: true }],
+  ["DataRef<string> | undefined", STRING, '{"type":["string","null"]}', { optional: true }],
+  ["DataRef<boolean>", { kind: "boolean" }, '{"type":"boolean"}'],
   [
     'DataRef<"b" | "a" | null>',
-    { many: false, held: true, codec: { kind: "literal", values: ["b", "a", null] } },
+    { kind: "literal", values: ["b", "a", null] },
     '{"type":["string","null"],"enum":["b","a",null]}',
   ],
-  [
-    "DataRef<Colour>",
-    { many: false, held: true, codec: { kind: "literal", values: ["red", "green"] } },
-    '{"type":"string","enum":["red","green"]}',
-  ],
+  ["DataRef<Colour>", { kind: "literal", values: ["red", "green"] }, '{"type":"string","enum":["red","green"]}'],
   [
     "DataRef<string | number[]>",
-    {
-      many: false,
-      held: true,
-      codec: { kind: "union", branches: [STRING, { kind: "array", item: { kind: "number" } }] },
-    },
+    { kind: "union", branches: [STRING, { kind: "array", item: { kind: "number" } }] },
     '{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"number"}}]}',
   ],
-  ["DataRef<unknown>", { many: false, held: true, codec: { kind: "json" } }, "{}"],
-  ["DataRef<any>[]", { many: true, held: true, codec: { kind: "json" } }, '{"type":"array","items":{}}'],
+  ["DataRef<unknown>", { kind: "json" }, "{}"],
+  ["DataRef<any>[]", { kind: "json" }, '{"type":"array","items":{}}', { many: true }],
 ];
 
 describe("a port of DataRef", () => {
@@ -107,7 +81,7 @@ describe("a port of DataRef", () => {
 
   it("is accepted with no diagnostics except notes about lists, any and bigint", () => {
     const said = diagnostics.map(({ code, place }) => `${code} ${place?.file}`);
-    const notes = PORTS.flatMap(([type, { many }], i) => {
+    const notes = PORTS.flatMap(([type, , , { many = false } = {}], i) => {
       const codes = [
         ...(/\bany\b/.test(type) ? ["SVC190"] : []),
         ...(many ? ["SVC155"] : []),
@@ -118,10 +92,10 @@ describe("a port of DataRef", () => {
     assert.deepEqual(said, notes);
   });
 
-  for (const [i, [type, port, schema]] of PORTS.entries()) {
+  for (const [i, [type, codec, schema, more]] of PORTS.entries()) {
     it(type, async () => {
       const { output, outputSchema } = (await contracts)[i] ?? assert.fail();
-      assert.deepEqual(output[0]?.ports, [{ name: "v", ...port }]);
+      assert.deepEqual(output[0]?.ports, [{ name: "v", many: false, held: true, codec, ...more }]);
       const text = `"properties":{"v":${schema}}`;
       assert.ok(outputSchema.includes(text), `expected ${text} in ${outputSchema}`);
       readJson(outputSchema);

@@ -101,38 +101,31 @@ describe("the page's server", () => {
     return written;
   };
 
-  test("disconnects a page that does not read its events", async () => {
+  test("disconnects a page that does not read its events", async (t) => {
     const server = new PageServer(content);
     await server.listen();
     const stream = request(`${server.url}api/events`).on("error", () => undefined);
-    try {
-      // Not read from here on.
-      await once(stream.end(), "response");
-      assert.equal(streamsOf(server), 1);
-      const text = "x".repeat(2 ** 20);
-      await until(
-        () => {
-          server.send("state", text);
-          return streamsOf(server) === 0;
-        },
-        "cut",
-        200,
-      );
-    } finally {
+    t.after(() => {
       stream.destroy();
-      await server.close();
-    }
+      return server.close();
+    });
+    // Not read from here on.
+    await once(stream.end(), "response");
+    assert.equal(streamsOf(server), 1);
+    const text = "x".repeat(2 ** 20);
+    const isCut = () => {
+      server.send("state", text);
+      return streamsOf(server) === 0;
+    };
+    await until(isCut, "cut", 200);
   });
 
-  test("closes the event stream of a page that is reloaded", async () => {
+  test("closes the event stream of a page that is reloaded", async (t) => {
     const server = new PageServer(content);
     await server.listen();
-    try {
-      for (let loads = 0; loads < 3; loads++) await firstEvents(server.url);
-      await until(() => streamsOf(server) === 0, "no stream is left", 4_000);
-    } finally {
-      await server.close();
-    }
+    t.after(() => server.close());
+    for (let loads = 0; loads < 3; loads++) await firstEvents(server.url);
+    await until(() => streamsOf(server) === 0, "no stream is left", 4_000);
   });
 
   test("refuses another Host, another origin, another site, and a wrong token", async () => {
@@ -248,38 +241,29 @@ describe("the page's server", () => {
     assert.equal((await post("call", { ...call, kind: "retry", of: ids[1] })).status, 200);
   });
 
-  test("--host: accepts IP addresses and names of the machine, refuses other names", async () => {
+  test("--host: accepts IP addresses and names of the machine, refuses other names", async (t) => {
     const server = new PageServer(content);
     await server.listen({ host: "127.0.0.2", port: 0, exact: true, token: "t".repeat(32) });
-    try {
-      const { port } = new URL(server.url);
-      assert.equal(server.url, `http://127.0.0.2:${port}/${"t".repeat(32)}/`);
-      const served = async (headers: Record<string, string>) => (await send(`${server.url}api/served`, headers)).status;
-      for (const host of [`127.0.0.2:${port}`, "192.0.2.7:99", "[2001:db8::1]:99", "localhost:1", hostname()])
-        assert.equal(await served({ Host: host }), 200, host);
-      for (const host of ["evil.example", `evil.example:${port}`, "localhost.evil.example", "."])
-        assert.equal(await served({ Host: host }), 403, host);
-      assert.equal(await served({ Host: "192.0.2.7:99", Origin: "http://192.0.2.8:99" }), 403, "another origin");
-    } finally {
-      await server.close();
-    }
+    t.after(() => server.close());
+    const { port } = new URL(server.url);
+    assert.equal(server.url, `http://127.0.0.2:${port}/${"t".repeat(32)}/`);
+    const served = async (headers: Record<string, string>) => (await send(`${server.url}api/served`, headers)).status;
+    for (const host of [`127.0.0.2:${port}`, "192.0.2.7:99", "[2001:db8::1]:99", "localhost:1", hostname()])
+      assert.equal(await served({ Host: host }), 200, host);
+    for (const host of ["evil.example", `evil.example:${port}`, "localhost.evil.example", "."])
+      assert.equal(await served({ Host: host }), 403, host);
+    assert.equal(await served({ Host: "192.0.2.7:99", Origin: "http://192.0.2.8:99" }), 403, "another origin");
   });
 
-  test("refuses a taken port if it was requested, otherwise chooses another", async () => {
+  test("refuses a taken port if it was requested, otherwise chooses another", async (t) => {
     const first = new PageServer(content);
     const second = new PageServer(content);
     await first.listen();
-    try {
-      const port = Number(new URL(first.url).port);
-      await assert.rejects(
-        second.listen({ port, exact: true }),
-        /port \d+ of the page is not available \(EADDRINUSE\)/,
-      );
-      await second.listen({ port, exact: false });
-      assert.notEqual(Number(new URL(second.url).port), port);
-    } finally {
-      await Promise.all([first.close(), second.close()]);
-    }
+    t.after(() => Promise.all([first.close(), second.close()]));
+    const port = Number(new URL(first.url).port);
+    await assert.rejects(second.listen({ port, exact: true }), /port \d+ of the page is not available \(EADDRINUSE\)/);
+    await second.listen({ port, exact: false });
+    assert.notEqual(Number(new URL(second.url).port), port);
   });
 
   test("a call, with no private key in any output", async () => {

@@ -70,24 +70,6 @@ test("it is at most 60 KB compressed", async () => {
   assert.ok(size <= 60_000, `${size} bytes`);
 });
 
-test("without @noble/* a page has no client", async () => {
-  const missing = (name: string) =>
-    bundleForBrowsers(CLIENT, undefined, { alias: { [name]: `${name}-is-not-installed` } }).then(
-      () => [],
-      ({ errors }: { errors: { location: { file: string } }[] }) => errors.map(({ location }) => location.file),
-    );
-  const needs = (files: string[]) =>
-    [...new Set(files)].map((file) => file.replace("runtime/client/dist/wire/", "")).sort();
-  // Keys are derived and checked, requests are signed and results verified.
-  assert.deepEqual(needs(await missing("@noble/ed25519")), ["portable/ed25519.js", "signature/portable-crypto.js"]);
-  // Input, values and results are hashed; Ed25519 needs SHA-512.
-  assert.deepEqual(needs(await missing("@noble/hashes")), [
-    "portable/bytes.js",
-    "portable/hash.js",
-    "signature/portable-crypto.js",
-  ]);
-});
-
 test("in Node it loads nothing of the server, and undici with the first request", async () => {
   const { metafile } = await build({
     stdin: { contents: CLIENT, resolveDir: `${REPOSITORY}/test/portable`, loader: "ts" },

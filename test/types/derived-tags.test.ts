@@ -69,6 +69,13 @@ function tagged(random: Random): Tagged {
   };
 }
 
+/** The values of both, and whether one of them is accepted. */
+const joined = (given: Tagged, other: Tagged, accepts: Accepts): Tagged => ({
+  ...other,
+  accepts,
+  values: [...given.values, ...other.values],
+});
+
 const comment = ({ tags }: Tagged) => `/**\n * ${tags.join("\n * ")}\n */`;
 
 /** An expression in the scope of `declarations`: of the tagged type, or of an object with the tagged member. */
@@ -145,11 +152,7 @@ const OBJECTS: Readonly<Record<string, Change>> = {
     if (other.type !== given.of.type) return {};
     return {
       expression: `${given.expression} & {\n${comment(other)}\n${given.member}: ${other.type} }`,
-      of: {
-        ...other,
-        accepts: allOf(given.of.accepts, other.accepts),
-        values: [...given.of.values, ...other.values],
-      },
+      of: joined(given.of, other, allOf(given.of.accepts, other.accepts)),
     };
   },
 };
@@ -176,7 +179,7 @@ const VALUES: Readonly<Record<string, Change>> = {
     if (other.type !== given.of.type) return {};
     return {
       ...named(given, name, `${comment(other)}\nexport type ${name} = ${given.expression};`),
-      of: { ...other, accepts: allOf(given.of.accepts, other.accepts), values: [...given.of.values, ...other.values] },
+      of: joined(given.of, other, allOf(given.of.accepts, other.accepts)),
     };
   },
   union: (given, name, random) => {
@@ -185,12 +188,7 @@ const VALUES: Readonly<Record<string, Change>> = {
     return {
       declarations: [...given.declarations, `${comment(other)}\nexport type ${name} = ${other.type};`],
       expression: `${given.expression} | ${name}`,
-      of: {
-        ...other,
-        type: `${given.of.type} | ${other.type}`,
-        accepts: either,
-        values: [...given.of.values, ...other.values],
-      },
+      of: { ...joined(given.of, other, either), type: `${given.of.type} | ${other.type}` },
     };
   },
   conditional: expressed((of) => `("a" extends string ? ${of} : boolean)`),
@@ -218,17 +216,7 @@ const VALUES: Readonly<Record<string, Change>> = {
   returned: (given) => ({ expression: `ReturnType<() => ${given.expression}>`, isOpen: true }),
 };
 /** Derivations after which the type is another than the tagged one. */
-const LAST = new Set([
-  "list",
-  "tuple",
-  "readonlyList",
-  "record",
-  "recordOfKeys",
-  "member",
-  "union",
-  "nullable",
-  "brand",
-]);
+const LAST = new Set("list tuple readonlyList record recordOfKeys member union nullable brand".split(" "));
 
 const GENERICS = `
 type Same<T> = { [K in keyof T]: T[K] };

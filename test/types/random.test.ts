@@ -15,7 +15,7 @@ import { OutputEncoder } from "#runtime/server/wire/output.js";
 import { STRICT, ToolProject } from "../generator/project.js";
 import { randomPort, sourceOf, spoil, type TypedValue, typedValue, untagged } from "../generator/random-contracts.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
-import { programOf } from "../typescript/program.js";
+import { linesRefused, programOf } from "../typescript/program.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
 
@@ -117,11 +117,7 @@ function judge(root: string, sources: readonly string[]): boolean[][] {
   };
   const program = programOf([...texts.keys()], options, texts);
   return [...texts].map(([path, text]) => {
-    const file = program.getSourceFile(path) as ts.SourceFile;
-    const bad = new Set<number>();
-    for (const { start } of [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]) {
-      bad.add(file.getLineAndCharacterOfPosition(start ?? 0).line);
-    }
+    const bad = linesRefused(program, path);
     assert.ok(!bad.has(0), text.split("\n", 1)[0]);
     return text.split("\n").map((_, line) => !bad.has(line));
   });

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { ts } from "#generator/compile/project/typescript.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { OutputEncoder, resultJson } from "#runtime/server/wire/output.js";
-import { ToolProject } from "../generator/project.js";
-import { programOf } from "../typescript/program.js";
+import { STRICT, ToolProject } from "../generator/project.js";
+import { linesRefused, programOf } from "../typescript/program.js";
 import { assertLinear } from "../wire/growth.js";
 import { openJudge } from "./judge.js";
 import { REFUSED, sourceOf, toolName, ZOO } from "./zoo.js";
@@ -56,29 +56,14 @@ function judge(): boolean[][] {
   };
   const program = programOf([...values.keys()], options);
   const verdicts = [...values.keys()].map((path, index) => {
-    const file = program.getSourceFile(path) as ts.SourceFile;
-    const bad = new Set<number>();
-    for (const { start } of [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]) {
-      bad.add(file.getLineAndCharacterOfPosition(start ?? 0).line);
-    }
+    const bad = linesRefused(program, path);
     assert.ok(!bad.has(0), `${ZOO[index]?.name}: the import`);
     return (expressions[index] as readonly string[]).map((_, at) => !bad.has(at + 1));
   });
   program.emit();
   // The values do not compile on purpose, and are no part of the project that is generated.
   project.write({
-    "tsconfig.json": JSON.stringify({
-      compilerOptions: {
-        target: "ES2023",
-        module: "NodeNext",
-        lib: ["ES2023"],
-        types: [],
-        strict: true,
-        skipLibCheck: true,
-      },
-      include: ["src"],
-      exclude: ["src/values*.ts"],
-    }),
+    "tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["src"], exclude: ["src/values*.ts"] }),
   });
   return verdicts;
 }

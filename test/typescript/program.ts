@@ -40,3 +40,10 @@ export function programOf(
     },
   });
 }
+
+/** The lines of a file, from 0, of which the compiler has something to say. */
+export function linesRefused(program: ts.Program, path: string): ReadonlySet<number> {
+  const file = program.getSourceFile(path) as ts.SourceFile;
+  const found = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+  return new Set(found.map(({ start }) => file.getLineAndCharacterOfPosition(start ?? 0).line));
+}

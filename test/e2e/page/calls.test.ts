@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { readReceipt } from "svc-runtime/leader";
-import { CliProcess } from "../../generator/cli-process.js";
+import { type CliProcess, startDev } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { until } from "../../runtime/tools.js";
 import { findings, unfold, WIDTHS } from "./accessibility.js";
@@ -18,10 +18,9 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   let dev: CliProcess;
   before(async () => {
     const project = new ToolProject({ "src/kinds.ts": EVERY_KIND, "src/slow.ts": SLOW });
-    dev = new CliProcess(project.root, ["dev", "--port", "0", "--json", "--signed", "--as", "treasurer"]);
-    const { url } = await dev.event<{ readonly event: "page"; readonly url: string }>("page");
-    await dev.event("serving");
-    opened = await openPage(url);
+    const started = await startDev(project.root, "--signed", "--as", "treasurer");
+    dev = started.dev;
+    opened = await openPage(started.page);
     page = opened.page;
   });
   after(async () => {

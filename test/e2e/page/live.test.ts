@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { CliProcess } from "../../generator/cli-process.js";
+import { CliProcess, startDev } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { until } from "../../runtime/tools.js";
 import { findings, unfold, WIDTHS } from "./accessibility.js";
@@ -29,15 +29,12 @@ const GOOD = "return { ok: { total: BigInt(input.quantity) * 100n, words: input.
 
 describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => {
   let project: ToolProject;
-  let dev: CliProcess;
   let url: string;
   let opened: OpenPage;
   let page: Page;
   before(async () => {
     project = new ToolProject({ "src/quote.ts": quote(GOOD) });
-    dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
-    ({ url } = await dev.event<{ readonly event: "page"; readonly url: string }>("page"));
-    await dev.event("serving");
+    ({ page: url } = await startDev(project.root));
     opened = await openPage(url);
     page = opened.page;
   });

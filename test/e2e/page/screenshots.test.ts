@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CliProcess } from "../../generator/cli-process.js";
+import { startDev } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { REPOSITORY } from "../../repository.js";
 import { answerTo, chooseCheck, type Look, openPage, WITHOUT_CHROMIUM } from "./browser.js";
@@ -24,9 +24,7 @@ const MAX_BYTES = 200_000;
 
 test("screenshots of the page", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, async () => {
   const project = new ToolProject({ "src/sum.ts": readFileSync(join(REPOSITORY, "examples/sum/src/sum.ts"), "utf8") });
-  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json", "--signed"]);
-  const { url } = await dev.event<{ readonly event: "page"; readonly url: string }>("page");
-  await dev.event("serving");
+  const { dev, page: url } = await startDev(project.root, "--signed");
   for (const { name, at, ...look } of LOOKS) {
     const { page, faults } = await openPage(url, look);
     await page.getByLabel("a", { exact: true }).fill("9007199254740992");
