@@ -9,6 +9,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
@@ -185,15 +186,11 @@ const ANSWERS: readonly ((secret: string) => string)[] = [
 
 before(async () => {
   folder = scratchFolder();
-  const server = createServer((got) => {
-    let body = "";
-    got.setEncoding("utf8").on("data", (part: string) => (body += part));
-    got.on("end", () => {
-      const whole = `${got.url} ${JSON.stringify(got.headers)} ${body}`;
-      const secret = /Z[0-9a-f]{18}Q/.exec(whole)?.[0] ?? "none";
-      const answer = ANSWERS[Number(/\d+/.exec(got.url ?? "")?.[0]) % ANSWERS.length] ?? (() => "");
-      got.socket.end(answer(secret));
-    });
+  const server = createServer(async (got) => {
+    const whole = `${got.url} ${JSON.stringify(got.headers)} ${await text(got)}`;
+    const secret = /Z[0-9a-f]{18}Q/.exec(whole)?.[0] ?? "none";
+    const answer = ANSWERS[Number(/\d+/.exec(got.url ?? "")?.[0]) % ANSWERS.length] ?? (() => "");
+    got.socket.end(answer(secret));
   });
   upstream = `http://${await listen(server)}`;
   const config = join(folder, "server.json");

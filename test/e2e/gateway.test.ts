@@ -6,12 +6,13 @@ import { once } from "node:events";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent, createServer, request } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
 import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { svcGenIn } from "../generator/run-cli.js";
+import { listen } from "../listening.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { until } from "../runtime/tools.js";
 import { scratchFolder } from "../scratch-folder.js";
@@ -102,10 +103,9 @@ async function exchange({ url, ca }: Gateway, { path, method = "GET", headers = 
   const outgoing = request({ hostname, port, path, method, headers: { ...headers, ...length }, agent });
   outgoing.end(body);
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const answer = { status: response.statusCode, headers: response.headers, body: await buffer(response) };
   agent.destroy();
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
+  return answer;
 }
 
 async function stop({ process: child }: Gateway): Promise<void> {
@@ -228,16 +228,14 @@ describe("nginx in front of a test server", WITHOUT, () => {
     const impostor = createServer({ cert, key }, (_request, response) => {
       requests++;
       response.end();
-    }).listen(0, "127.0.0.1");
-    await once(impostor, "listening");
-    const gateway = await startGateway(`127.0.0.1:${(impostor.address() as AddressInfo).port}`);
+    });
+    const gateway = await startGateway(await listen(impostor));
     try {
       const body = Buffer.from("{}");
       assert.equal((await exchange(gateway, { path: "/sum/invoke", method: "POST", body })).status, 502);
       assert.equal(requests, 0);
     } finally {
       await stop(gateway);
-      impostor.close();
     }
   });
 
@@ -250,17 +248,12 @@ describe("nginx in front of a test server", WITHOUT, () => {
     );
     const incoming = { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": "abc_-", "Retry-After": "1", Vary: "Accept" };
     const pair = { cert: readFileSync(upstreamFile("cert.pem")), key: readFileSync(upstreamFile("key.pem")) };
-    const server = createServer(pair, (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        seen = { headers: request.headers, body: Buffer.concat(chunks) };
-        response.writeHead(200, { ...incoming, "Content-Type": "application/x-bytes" });
-        response.end(Buffer.from(sent).reverse());
-      });
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const gateway = await startGateway(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const server = createServer(pair, async (request, response) => {
+      seen = { headers: request.headers, body: await buffer(request) };
+      response.writeHead(200, { ...incoming, "Content-Type": "application/x-bytes" });
+      response.end(Buffer.from(sent).reverse());
+    });
+    const gateway = await startGateway(await listen(server));
     try {
       const headers = { ...outgoing, Accept: "x/y" };
       const answer = await exchange(gateway, { path: "/x/invoke?a=%2F", method: "POST", headers, body: sent });
@@ -275,7 +268,6 @@ describe("nginx in front of a test server", WITHOUT, () => {
       assert.ok(answer.body.equals(Buffer.from(sent).reverse()));
     } finally {
       await stop(gateway);
-      server.close();
     }
   });
 });

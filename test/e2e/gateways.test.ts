@@ -5,10 +5,13 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
 import { SUM, signedCall, signedConfig, TOOL_SEED, uniqueText } from "../bench/requests.js";
@@ -142,48 +145,27 @@ class Gateway {
     for (const child of this.#children) child.kill("SIGTERM");
   }
 
-  http1({ path, headers = {}, body }: Call): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const method = body === undefined ? "GET" : "POST";
-      const length = body && { "content-length": String(body.length) };
-      const outgoing = httpsRequest(this.url + path, {
-        method,
-        headers: { ...headers, ...length },
-        ca: this.ca,
-        agent: false,
-      });
-      outgoing.on("error", reject).on("response", (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) }));
-      });
-      if (headers.Expect === undefined) outgoing.end(body);
-      else outgoing.once("continue", () => outgoing.end(body)).flushHeaders();
-    });
+  async http1({ path, headers = {}, body }: Call): Promise<Answer> {
+    const method = body === undefined ? "GET" : "POST";
+    const length = body && { "content-length": String(body.length) };
+    const options = { method, headers: { ...headers, ...length }, ca: this.ca, agent: false };
+    const outgoing = httpsRequest(this.url + path, options);
+    if (headers.Expect === undefined) outgoing.end(body);
+    else outgoing.once("continue", () => outgoing.end(body)).flushHeaders();
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    return { status: response.statusCode ?? 0, body: await buffer(response) };
   }
 
-  http2({ path, headers = {}, body }: Call, hasLength = true): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const session = connectHttp2(this.url, { ca: this.ca }).on("error", reject);
-      const length = hasLength && body !== undefined && { "content-length": String(body.length) };
-      const stream = session.request({
-        ":method": body === undefined ? "GET" : "POST",
-        ":path": path,
-        ...headers,
-        ...length,
-      });
-      const chunks: Buffer[] = [];
-      let status = 0;
-      stream.on("response", (given) => {
-        status = given[":status"] ?? 0;
-      });
-      stream.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
-      stream.on("end", () => {
-        resolve({ status, body: Buffer.concat(chunks) });
-        session.destroy();
-      });
-      stream.end(body);
-    });
+  async http2({ path, headers = {}, body }: Call, hasLength = true): Promise<Answer> {
+    // An error of the session is one of the stream too.
+    const session = connectHttp2(this.url, { ca: this.ca }).on("error", () => undefined);
+    const length = hasLength && body !== undefined && { "content-length": String(body.length) };
+    const method = body === undefined ? "GET" : "POST";
+    const stream = session.request({ ":method": method, ":path": path, ...headers, ...length }).end(body);
+    const [{ ":status": status = 0 }] = (await once(stream, "response")) as [{ readonly ":status"?: number }];
+    const answer = { status, body: await buffer(stream) };
+    session.destroy();
+    return answer;
   }
 }
 

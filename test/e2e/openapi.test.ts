@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { readFileSync, symlinkSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { buffer, text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { startDev } from "../generator/cli-process.js";
@@ -62,9 +63,7 @@ async function ask(url: string, headers: Readonly<Record<string, string>> = {}, 
   const asked = request(url, { method: body === undefined ? "GET" : "POST", headers, agent: false });
   asked.end(body);
   const [response] = (await once(asked, "response")) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
 }
 
 function run(project: ToolProject, args: readonly string[], url = "") {
@@ -204,9 +203,8 @@ describe("a server that requires signed calls", PATIENCE, () => {
     assert.match(document.info.description, /^\*\*This server requires signed calls\.\*\*/m);
     const calls: { headers: Record<string, string>; body: string; answer: Awaited<ReturnType<typeof ask>> }[] = [];
     const proxy = createServer(async (incoming, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-      const body = incoming.method === "POST" ? `${Buffer.concat(chunks)}` : undefined;
+      const received = await text(incoming);
+      const body = incoming.method === "POST" ? received : undefined;
       const { host: _, ...headers } = incoming.headers as Record<string, string>;
       const answer = await ask(dev.url + incoming.url, headers, body);
       if (body !== undefined) calls.push({ headers, body, answer });

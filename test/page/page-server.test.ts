@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { withoutSecrets } from "#generator/dev/page-server/calls/hidden-secrets.js";
@@ -28,19 +29,11 @@ interface Answer {
   readonly text: string;
 }
 
-function send(url: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const method = body === undefined ? "GET" : "POST";
-    const sent = request(url, { method, headers, agent: false }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => {
-        text += part;
-      });
-      response.once("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
-    });
-    sent.once("error", reject);
-    sent.end(body);
-  });
+async function send(url: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
+  const method = body === undefined ? "GET" : "POST";
+  const sent = request(url, { method, headers, agent: false }).end(body);
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
 }
 
 describe("the page's server", () => {

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { createServer, type RequestListener } from "node:http";
 import { test } from "node:test";
 import { remoteServer } from "#generator/dev/page-server/remote-tools.js";
-import { exchange } from "#generator/http/exchange.js";
 import { toolAddress } from "#generator/http/tools-at.js";
 import { listen } from "../listening.js";
 
@@ -55,12 +54,6 @@ test("stops reading metadata at a limit", async () => {
   });
   await assert.rejects(remoteServer(url, undefined), /exceeds 16777216 bytes in total/);
   assert.equal(asked, 6);
-});
-
-test("reports a timeout of an answer that never ends", async () => {
-  const url = new URL(await serverOf((_, response) => response.writeHead(200).write("x")));
-  const { failure } = await exchange({ method: "GET", url, timeoutMs: 200 });
-  assert.equal(failure?.message, "the answer was not complete within 200 ms");
 });
 
 test("reports a tool that cannot be read, and shows the others", async () => {
