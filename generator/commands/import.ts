@@ -46,7 +46,7 @@ the exit code is 1.
 To check the result, svc-gen generates metadata from the new classes in memory and compares it with the original. For each
 tool it prints whether the ports are the same, and the number of differences; --verbose prints each of them.
 
-With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","retagged","inlined","differences"}],
+With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","retagged","differences"}],
 "shared","refused"}. A difference is {"pointer","imported","generated"}; its values are JSON text, and omitted where
 there is none.`,
   options: OPTIONS,
@@ -123,7 +123,7 @@ async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): P
 function asData({ tools, shared, refused }: Import, call: CommandContext<typeof OPTIONS>, folder: string) {
   const path = (file: string) => shownPath(call.cwd, join(folder, file));
   return {
-    tools: tools.map(({ fqn, file, className, path: toolPath, samePorts, differences, inlined, ...tool }) => ({
+    tools: tools.map(({ fqn, file, className, path: toolPath, samePorts, differences, ...tool }) => ({
       fqn,
       file: path(file),
       class: className,
@@ -131,7 +131,6 @@ function asData({ tools, shared, refused }: Import, call: CommandContext<typeof 
       samePorts,
       verdict: tool.verdict,
       ...(tool.retagged === undefined ? {} : { retagged: tool.retagged }),
-      inlined,
       differences: differences.map(({ pointer, imported, generated }) => ({
         pointer,
         ...(imported === undefined ? {} : { imported: printJson(imported) }),
@@ -168,28 +167,23 @@ function report(
   );
 }
 
-function verdict({ samePorts, verdict: judged, differences, inlined }: ImportedTool): string {
+function verdict({ samePorts, verdict: judged, differences }: ImportedTool): string {
   if (!samePorts) return "the ports differ";
-  const count = differences.length + inlined.length;
-  if (count === 0) return "the same";
-  const notation = `${plural(count, "difference")} of notation`;
+  if (differences.length === 0) return "the same";
+  const notation = `${plural(differences.length, "difference")} of notation`;
   return judged === "same" || judged === "compatible"
     ? `the ports are the same; ${notation}`
     : `the ports are the same, but their types differ; ${notation}`;
 }
 
 function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
-  const { differences, inlined, samePorts, retagged, isUndescribed } = tool;
-  const details = [
-    ...differences.map(describe),
-    ...inlined.map((pointer) => `${place(pointer)}: the shared type is repeated where it is used`),
-  ];
+  const { differences, samePorts, retagged, isUndescribed } = tool;
   return [
     ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
     ...(samePorts ? tool.changes.map((change) => escaped(change, MAX_PLACE)) : []),
     ...(retagged === undefined ? [] : [describeTags(retagged)]),
     ...(isUndescribed ? ["the tool has no description, which svc-gen requires: write one in description()"] : []),
-    ...(isVerbose ? details : []),
+    ...(isVerbose ? differences.map(describe) : []),
   ];
 }
 

@@ -9,7 +9,7 @@ import { changeLine, diffDocuments, type NamedText } from "../contract/diff.js";
 import { pointerStep } from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson } from "../text/json.js";
 import { metaDocuments, metaJsonIn } from "../tools/meta-documents.js";
-import { compareSchemas, type SchemaDifference } from "./differences.js";
+import { differencesOf, type SchemaDifference } from "./differences.js";
 import type { ImportableTool, RefusedTool } from "./metadata.js";
 import { type SourceFile, type Sources, type ToolSource, toolSources } from "./tool-source.js";
 
@@ -17,8 +17,6 @@ export interface ImportedTool extends ToolSource {
   readonly fqn: string;
   /** Differences between the imported metadata and that of the generated class. */
   readonly differences: readonly SchemaDifference[];
-  /** JSON pointers of inlined definitions. */
-  readonly inlined: readonly string[];
   /** Whether the ports equal those of the imported tool. */
   readonly samePorts: boolean;
   /** Whether callers of the imported tool can call the new one, according to `svc-gen diff`. */
@@ -117,18 +115,14 @@ function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject
   const [input, output] = [generated.get("input_schema") as JsonObject, generated.get("output_schema") as JsonObject];
   const ports = derivePorts(printJson(input), printJson(output));
   const judged = diffDocuments(documentText(tool), { name: "the new metadata", text: printJson(generated) });
-  const schemas = [
-    compareSchemas(tool.input, input, "/input_schema"),
-    compareSchemas(tool.output, output, "/output_schema"),
-  ];
   return {
     ...source,
     fqn: tool.fqn,
     differences: [
       ...documentDifferences(tool, source, generated),
-      ...schemas.flatMap(({ differences }) => differences),
+      ...differencesOf(tool.input, input, "/input_schema"),
+      ...differencesOf(tool.output, output, "/output_schema"),
     ],
-    inlined: schemas.flatMap(({ inlined }) => inlined),
     samePorts: isDeepStrictEqual(ports, tool.ports),
     verdict: judged[0]?.verdict ?? "breaking",
     changes: judged.flatMap(({ changes }) => changes.filter(({ kind }) => kind !== "compatible").map(changeLine)),

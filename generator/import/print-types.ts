@@ -1,4 +1,4 @@
-/** Prints types as formatted TypeScript: 80 columns, two spaces, a leading `|` in a union over several lines. */
+/** Prints types as TypeScript, with a leading `|` in a union over several lines. */
 
 import { literal, propertyName } from "../compile/emit/print-literal.js";
 
@@ -44,165 +44,84 @@ export interface EnumNode {
   readonly members: readonly { readonly comment: string; readonly name: string; readonly value: string }[];
 }
 
-/** Maximum length of a line. */
+/** Maximum length of a line, apart from its indentation. */
 export const WIDTH = 80;
-const STEP = "  ";
 
 /** Prints an exported declaration: an enum, an interface for an object other than `Output`, otherwise a type alias. */
 export function printDeclaration({ comment, name, type }: Declaration): string {
   if (type.kind === "enum") {
-    const members = type.members.map(
-      (member) => `${indented(member.comment, STEP)}${STEP}${member.name} = ${literal(member.value)},\n`,
-    );
-    return `${comment}export enum ${name} {\n${members.join("")}}\n`;
+    const members = type.members.map((member) => `${member.comment}${member.name} = ${literal(member.value)},`);
+    return `${comment}export enum ${name} ${block(members)}\n`;
   }
-  if (type.kind !== "object" || name === "Output")
-    return `${comment}export type ${name} =${assigned(type, "", `export type ${name} =`.length)};\n`;
-  const empty = type.members.length === 0 && type.rest === undefined;
-  return `${comment}export interface ${name} ${empty ? "{}" : broken(type, "")}\n`;
+  if (type.kind !== "object" || name === "Output") return `${comment}export type ${name} =${afterSign(type)};\n`;
+  return `${comment}export interface ${name} ${block(memberLines(type))}\n`;
 }
 
-/** A type after `=` or `:`, with the preceding space or line break. */
-function assigned(type: TypeNode, indent: string, column: number): string {
-  const text = print(type, indent, column + 1);
-  if (!text.startsWith("\n")) return ` ${text}`;
-  const line = flat(type);
-  const isShort = line !== undefined && indent.length + STEP.length + line.length < WIDTH;
-  return isShort ? `\n${indent}${STEP}${line}` : text;
+/** A type after `=` or `:`, with a space unless it begins on a new line. */
+function afterSign(type: TypeNode): string {
+  const text = printType(type);
+  return text.startsWith("\n") ? text : ` ${text}`;
 }
 
-function print(type: TypeNode, indent: string, column: number): string {
-  const line = flat(type);
-  return line !== undefined && column + line.length < WIDTH ? line : broken(type, indent);
-}
-
-function broken(type: TypeNode, indent: string): string {
-  const inner = indent + STEP;
+/** Text of a type. A long union begins with a line break; the lines of a long type are indented relative to the first. */
+function printType(type: TypeNode): string {
   switch (type.kind) {
     case "text":
       return type.text;
     case "list":
-      return `${member(type.item, indent)}[]`;
+      return `${printPart(type.item)}[]`;
     case "generic":
-      return `${type.name}<${broken(type.argument, indent)}>`;
+      return `${type.name}<${printType(type.argument)}>`;
     case "tuple": {
-      const items = type.items.map((item) => `${inner}${place(item, inner)},\n`);
-      return `[\n${items.join("")}${indent}]`;
+      const items = type.items.map(printItem);
+      return shortLine(`[${items.join(", ")}]`) ?? `[\n${items.map((item) => `${indented(item)},\n`).join("")}]`;
     }
-    case "union":
-      return type.parts
-        .map((part) => `\n${inner}| ${parenthesized(part, print(part, inner + STEP, inner.length + 2))}`)
-        .join("");
+    case "union": {
+      const parts = type.parts.map(printPart);
+      const lines = parts.map((part) => `\n${STEP}| ${indented(indented(part)).trimStart()}`);
+      return shortLine(parts.join(" | ")) ?? lines.join("");
+    }
     case "intersection":
-      return type.parts.map((part) => member(part, indent)).join(" & ");
-    case "object":
-      return `{\n${lines(type, inner)}${indent}}`;
-  }
-}
-
-/** Part of a list or intersection. A union that is too long is printed in parentheses, on its own lines. */
-function member(type: TypeNode, indent: string): string {
-  const line = flat(type);
-  if (line !== undefined && indent.length + line.length < WIDTH) return parenthesized(type, line);
-  return type.kind === "union" ? `(${broken(type, indent)}\n${indent})` : parenthesized(type, broken(type, indent));
-}
-
-function place(item: TupleItem, indent: string): string {
-  const line = flat(item.type);
-  if (line !== undefined && indent.length + line.length < WIDTH) return marked(item, line);
-  const text = member(item.type, indent);
-  return item.mark === "rest" ? `...${text}[]` : item.mark === "optional" ? `${text}?` : text;
-}
-
-function lines({ members, rest }: ObjectNode, indent: string): string {
-  const printed = members.map((member) => {
-    const head = `${indent}${nameOf(member)}:`;
-    return `${indented(member.comment, indent)}${head}${assigned(member.type, indent, head.length)};\n`;
-  });
-  if (rest !== undefined) {
-    const head = `${indent}${REST}:`;
-    printed.push(`${head}${assigned(rest, indent, head.length)};\n`);
-  }
-  return printed.join("");
-}
-
-const REST = "[name: string]";
-
-function indented(comment: string, indent: string): string {
-  return comment.replace(/^(?=.)/gm, indent);
-}
-
-function nameOf({ name, optional }: MemberNode): string {
-  return `${propertyName(name)}${optional ? "?" : ""}`;
-}
-
-const flats = new WeakMap<TypeNode, string>();
-
-/** The type on one line; undefined if it has comments or is longer than any line. */
-function flat(type: TypeNode): string | undefined {
-  let text = flats.get(type);
-  if (text === undefined) {
-    text = flatText(type) ?? "";
-    if (text.length > WIDTH && type.kind !== "text") text = "";
-    flats.set(type, text);
-  }
-  return text === "" ? undefined : text;
-}
-
-function flatText(type: TypeNode): string | undefined {
-  switch (type.kind) {
-    case "text":
-      return type.text;
-    case "list": {
-      const item = flat(type.item);
-      return item && `${parenthesized(type.item, item)}[]`;
-    }
-    case "generic": {
-      const argument = flat(type.argument);
-      return argument && `${type.name}<${argument}>`;
-    }
-    case "tuple": {
-      const items = all(type.items, (item) => {
-        const text = flat(item.type);
-        return text && marked(item, text);
-      });
-      return items && `[${items.join(", ")}]`;
-    }
-    case "union":
-    case "intersection":
-      return all(type.parts, (part) => {
-        const text = flat(part);
-        return text && parenthesized(part, text);
-      })?.join(type.kind === "union" ? " | " : " & ");
+      return type.parts.map(printPart).join(" & ");
     case "object": {
-      const members = all(type.members, (member) => {
-        const text = member.comment === "" ? flat(member.type) : undefined;
-        return text && `${nameOf(member)}: ${text}`;
-      });
-      const rest = type.rest && flat(type.rest);
-      if (members === undefined || (type.rest !== undefined && rest === undefined)) return undefined;
-      if (rest !== undefined) members.push(`${REST}: ${rest}`);
-      return members.length === 0 ? "{}" : `{ ${members.join("; ")} }`;
+      const members = memberLines(type);
+      const line = `{ ${members.join(" ").replace(/;$/, "")} }`;
+      return (members.length === 0 ? undefined : shortLine(line)) ?? block(members);
     }
   }
 }
 
-function all<T>(items: readonly T[], text: (item: T) => string | undefined): string[] | undefined {
-  const texts: string[] = [];
-  for (const item of items) {
-    const found = text(item);
-    if (found === undefined) return undefined;
-    texts.push(found);
-  }
-  return texts;
+/** A line, unless it is too long, has a line break or a comment. */
+function shortLine(line: string): string | undefined {
+  return line.length > WIDTH - 2 * STEP.length || /\n|\/\*/.test(line) ? undefined : line;
 }
 
-function marked({ type, mark }: TupleItem, text: string): string {
-  if (mark === "rest") return `...${parenthesized(type, text)}[]`;
-  return mark === "optional" ? `${parenthesized(type, text)}?` : text;
+/** Part of another type, with parentheses around a union or an intersection. */
+function printPart(type: TypeNode): string {
+  const text = printType(type);
+  if (type.kind !== "union" && type.kind !== "intersection") return text;
+  return text.startsWith("\n") ? `(${text}\n)` : `(${text})`;
 }
 
-/** Adds parentheses to a union or an intersection before `[]` or `?`, or inside another one. */
-function parenthesized({ kind }: TypeNode, text: string): string {
-  return kind === "union" || kind === "intersection" ? `(${text})` : text;
+function printItem({ type, mark }: TupleItem): string {
+  if (mark === "rest") return `...${printPart(type)}[]`;
+  return mark === "optional" ? `${printPart(type)}?` : printType(type).trimStart();
+}
+
+/** Members of an object, each with its comment and a semicolon. */
+function memberLines({ members, rest }: ObjectNode): string[] {
+  const lines = members.map(({ comment, name, optional, type }) => {
+    return `${comment}${propertyName(name)}${optional ? "?" : ""}:${afterSign(type)};`;
+  });
+  return rest === undefined ? lines : [...lines, `[name: string]:${afterSign(rest)};`];
+}
+
+function block(lines: readonly string[]): string {
+  return lines.length === 0 ? "{}" : `{\n${lines.map((line) => `${indented(line)}\n`).join("")}}`;
+}
+
+const STEP = "  ";
+
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, STEP);
 }

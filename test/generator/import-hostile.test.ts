@@ -140,8 +140,8 @@ test("names of definitions become unique identifiers", async () => {
   const inner = `"all":{"type":"object","properties":{${names.map(member).join(",")}},"required":[${quotedAll(required)}]}`;
   const input = inputOf(inner, `,"required":["all"],"$defs":{${names.map(definition).join(",")}}`);
   const { tools, generated } = await roundTrip(metadataOf(input, DONE));
-  // Only the names of references differ: each leads to the same content.
-  for (const { pointer } of tools[0]?.differences ?? []) assert.match(pointer, /\/\$ref$/);
+  // Only the names of definitions differ: each reference leads to the same content.
+  for (const { pointer } of tools[0]?.differences ?? []) assert.match(pointer, /\/\$ref$|^\/input_schema\/\$defs\//);
   const { input_schema } = JSON.parse(generated.get("xyz.test.imported@1") ?? "");
   names.forEach((_, index) => {
     const { a, b } = input_schema.properties.all.properties[`m${index}`].properties;
@@ -255,6 +255,6 @@ test("variants and payloads that the network reads in part", async () => {
   assert.equal(tools[0]?.samePorts, true);
   assert.match(
     sources[0] ?? "",
-    /^export type Output =\n {2}"first" \| "second" \| \{ third: \{ x\?: string \} \} \| \{ fourth: \{\} \};$/m,
+    /^export type Output =\s+"first" \| "second" \| \{ third: \{ x\?: string \} \} \| \{ fourth: \{\} \};$/m,
   );
 });

@@ -26,7 +26,6 @@ export interface Imported {
   readonly path: string;
   readonly samePorts: boolean;
   readonly verdict: string;
-  readonly inlined: readonly string[];
   readonly retagged?: { readonly tag: string; readonly content?: string };
   readonly differences: readonly Difference[];
 }
