@@ -86,7 +86,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(
     "keys show",
     "FILE",
-    "print the public key of a private key, the format of the file, and who can read it",
+    "print the public key of a private key, and who can read the file",
     () => import("../commands/keys/show.js"),
   ),
   entry(

@@ -14,7 +14,7 @@ import {
   UsageError,
 } from "../cli/command.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
-import { certificateFault, explainFailure, printable } from "../doctor/failures.js";
+import { certificateFault, explainFailure, printable } from "../http/failures.js";
 import { hintsOf } from "../http/tools-at.js";
 import { type CallReport, callTool } from "../invoke/call.js";
 import { readInputText } from "../invoke/input.js";

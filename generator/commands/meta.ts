@@ -1,12 +1,11 @@
 /** `svc-gen meta`: prints the metadata document of one tool with its public URL, for registration. */
 
 import { parseFqn, prettyJson } from "svc-runtime/internal/generator";
-import { unknownName } from "../cli/arguments.js";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { quotedUrl } from "../compile/diagnostics/quote.js";
 import { JsonObject, printJson } from "../text/json.js";
-import { fqnOf, metaDocuments, metaJsonIn } from "../tools/meta-documents.js";
 import { generateToRead } from "./generate.js";
+import { documentNamed } from "./options/project-tools.js";
 
 export const command = defineCommand({
   options: {
@@ -18,27 +17,12 @@ export const command = defineCommand({
   run: async (call) => {
     const { fqn, url } = call.values;
     if (url === undefined) throw new UsageError("meta expects --url URL, under which the tool is served");
+    if (!/^https?:\/\/[^\s/?#]+/.test(url))
+      throw new UsageError(`--url expects an http or https URL, got ${quotedUrl(url)}`);
     const generated = await generateToRead(call);
     if (generated === undefined) return EXIT.failure;
-    call.print(registrationDocument(metaDocuments(metaJsonIn(generated.files)), fqn, url));
+    const { members } = documentNamed("meta --fqn", fqn && (parseFqn(fqn)?.text ?? fqn), generated.files);
+    call.print(`${prettyJson(printJson(new JsonObject(new Map(members).set("url", url))))}\n`);
     return EXIT.done;
   },
 });
-
-/**
- * Selects the document of `fqn`, or of the only tool.
- *
- * @throws UsageError
- */
-function registrationDocument(documents: readonly JsonObject[], fqn: string | undefined, url: string): string {
-  if (!/^https?:\/\/[^\s/?#]+/.test(url))
-    throw new UsageError(`--url expects an http or https URL, got ${quotedUrl(url)}`);
-  const names = documents.map(fqnOf);
-  const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
-  const [found, ...more] = documents.filter((each) => wanted === undefined || each.get("fqn") === wanted);
-  if (found === undefined) throw unknownName("tool", wanted ?? "", names);
-  if (more.length > 0)
-    throw new UsageError(`the project has several tools; choose one with --fqn: ${names.join(", ")}`);
-  const document = new JsonObject(new Map(found.members).set("url", url));
-  return `${prettyJson(printJson(document))}\n`;
-}

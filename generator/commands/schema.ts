@@ -2,10 +2,9 @@
 
 import { prettyJson } from "svc-runtime/internal/generator";
 import { defineCommand, EXIT, PROJECT_OPTIONS } from "../cli/command.js";
-import { toolNamed } from "../invoke/tool-names.js";
 import { type Json, printJson } from "../text/json.js";
-import { fqnOf, metaDocuments, metaJsonIn, pathOf } from "../tools/meta-documents.js";
 import { generateToRead } from "./generate.js";
+import { documentNamed } from "./options/project-tools.js";
 
 export const command = defineCommand({
   details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path. If the project has only one tool, TOOL may
@@ -26,9 +25,7 @@ such a variant is an object, as in the output of svc-gen openapi.`,
     const [name] = call.args;
     const generated = await generateToRead(call);
     if (generated === undefined) return EXIT.failure;
-    const documents = metaDocuments(metaJsonIn(generated.files));
-    const tools = documents.map((document) => ({ document, fqn: fqnOf(document), path: pathOf(document) }));
-    const { document } = toolNamed("schema", name, tools);
+    const document = documentNamed("schema", name, generated.files);
     const schema = document.get(call.values.output ? "output_schema" : "input_schema") as Json;
     call.print(`${prettyJson(printJson(schema))}\n`);
     return EXIT.done;

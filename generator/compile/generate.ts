@@ -4,7 +4,6 @@ import type { Contract } from "svc-runtime/internal/generator";
 import { filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { checkExamples } from "./emit/check-examples.js";
-import { checkFiniteValues } from "./emit/check-finite-values.js";
 import { checkIntegers } from "./emit/check-integers.js";
 import { checkPorts } from "./emit/check-ports.js";
 import { generatedFiles } from "./emit/file-texts.js";
@@ -104,7 +103,7 @@ export function generateFrom(program: Program, review?: Review): Result {
 }
 
 /**
- * Diagnostics of a tool's ports, integers and recursive types. Omits the note that a port of type `any` may be a list
+ * Diagnostics of a tool's ports and integers. Omits the note that a port of type `any` may be a list
  * (SVC156) if `others` already report the type.
  */
 function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
@@ -112,13 +111,13 @@ function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
     others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
   );
   const ports = checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
-  return [...ports, ...checkIntegers(tool), ...checkFiniteValues(tool)];
+  return [...ports, ...checkIntegers(tool)];
 }
 
 /** Finds, lowers and checks the tools of one source file. Reviews those without errors. */
 function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
-  const { tools: classes, diagnostics, acknowledged } = findTools(program, file);
+  const { tools: classes, diagnostics } = findTools(program, file);
   const lowered = classes.map((found) => ({ found, ...lower(types, found) }));
   return {
     tools: lowered.map(({ tool }) => tool),
@@ -131,6 +130,6 @@ function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, rev
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
       ),
     ],
-    acknowledged: [...acknowledged, ...lowered.flatMap((each) => each.acknowledged)],
+    acknowledged: lowered.flatMap((each) => each.acknowledged),
   };
 }

@@ -1,10 +1,5 @@
-/**
- * Reads metadata documents from `GET /meta` or a `meta.json`, of any toolkit (protocol.md, section 8). ajv validates
- * each document.
- */
+/** Reads metadata documents from `GET /meta` or a `meta.json`, of any toolkit (protocol.md, section 8). */
 
-import { createRequire } from "node:module";
-import type { ErrorObject } from "ajv";
 import { fqnProblem, JsonError, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { type Json, JsonObject, readJson } from "../text/json.js";
@@ -25,28 +20,30 @@ export interface JudgedMetadata {
   readonly document: JsonObject;
 }
 
-/** JSON Schema of a document. Each `description` completes "expected …" in messages. */
-const DOCUMENT = {
-  type: "object",
-  description: "an object with fqn, input_schema and output_schema",
-  required: ["fqn", "description", "input_schema", "output_schema"],
-  properties: {
-    fqn: { type: "string", description: "the name of a tool" },
-    url: { type: "string", description: "a URL" },
-    timeout: {
-      type: "integer",
-      minimum: 1,
-      maximum: MAX_TIMEOUT_MS,
-      description: `a timeout from 1 to ${MAX_TIMEOUT_MS} milliseconds`,
-    },
-    description: { type: "string", description: "a text" },
-    input_schema: { type: "object", description: "a JSON Schema" },
-    output_schema: { type: "object", description: "a JSON Schema" },
-  },
-} as const;
+interface Rule {
+  /** Completes "expected …" in messages. */
+  readonly expected: string;
+  readonly fits: (value: Json | undefined) => boolean;
+  /** Whether only the answer of a server must have the member. */
+  readonly ofAnswers?: true;
+}
 
-/** Schema of a server's answer, in which all members are required. */
-const ANSWER = { ...DOCUMENT, required: Object.keys(DOCUMENT.properties) };
+const isText = (value: Json | undefined) => typeof value === "string";
+const isSchema = (value: Json | undefined) => value instanceof JsonObject;
+
+/** Rules for the members of a document. */
+const RULES: Readonly<Record<string, Rule>> = {
+  fqn: { expected: "the name of a tool", fits: isText },
+  description: { expected: "a text", fits: isText },
+  input_schema: { expected: "a JSON Schema", fits: isSchema },
+  output_schema: { expected: "a JSON Schema", fits: isSchema },
+  url: { expected: "a URL", fits: isText, ofAnswers: true },
+  timeout: {
+    expected: `a timeout from 1 to ${MAX_TIMEOUT_MS} milliseconds`,
+    fits: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_TIMEOUT_MS,
+    ofAnswers: true,
+  },
+};
 
 /**
  * Reads one document, or a list of them.
@@ -83,11 +80,10 @@ export function readListing(
   const isList = !isAnswer && Array.isArray(all);
   const documents = isList ? (all as readonly Json[]) : [all];
   if (documents.length === 0) throw refuse("the list is empty");
-  const judge = openJudge(isAnswer ? ANSWER : DOCUMENT);
   const names = new Set<string>();
   return documents.map((document, at) => {
     try {
-      const tool = readTool(document, isList ? `/${at}` : "", judge, refuse);
+      const tool = readTool(document, isList ? `/${at}` : "", isAnswer, refuse);
       if (names.has(tool.fqn)) throw new UnreadableMetadata(`${name} contains ${tool.fqn} twice`);
       names.add(tool.fqn);
       return tool;
@@ -98,18 +94,22 @@ export function readListing(
   });
 }
 
-type Judge = (document: unknown) => ErrorObject | undefined;
-
-function openJudge(schema: object): Judge {
-  const { Ajv2020 } = createRequire(import.meta.url)("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
-  const validate = new Ajv2020({ strict: true, verbose: true, ownProperties: true }).compile(schema);
-  return (document) => (validate(document) ? undefined : validate.errors?.[0]);
-}
-
-function readTool(document: Json, at: string, judge: Judge, refuse: (problem: string) => Error): JudgedMetadata {
-  const fault = judge(plain(document));
-  if (fault !== undefined) throw refuse(explain(fault, at));
-  const { members } = document as JsonObject;
+function readTool(
+  document: Json,
+  at: string,
+  isAnswer: boolean,
+  refuse: (problem: string) => UnreadableMetadata,
+): JudgedMetadata {
+  const fault = (place: string, expected: string, got: Json | undefined) =>
+    refuse(`${place === "" ? "" : `at ${place}: `}expected ${expected}, got ${kindOf(got)}`);
+  if (!(document instanceof JsonObject)) {
+    throw fault(at, "an object with fqn, input_schema and output_schema", document);
+  }
+  const { members } = document;
+  for (const [name, { expected, fits, ofAnswers }] of Object.entries(RULES)) {
+    const value = members.get(name);
+    if (value === undefined ? isAnswer || !ofAnswers : !fits(value)) throw fault(`${at}/${name}`, expected, value);
+  }
   const given = members.get("fqn") as string;
   const fqn = parseFqn(given)?.text;
   if (fqn === undefined) throw refuse(`at ${at}/fqn: ${quoted(given)} is not the name of a tool: ${fqnProblem(given)}`);
@@ -120,28 +120,15 @@ function readTool(document: Json, at: string, judge: Judge, refuse: (problem: st
     timeout: members.get("timeout") as number | undefined,
     input: members.get("input_schema") as JsonObject,
     output: members.get("output_schema") as JsonObject,
-    document: document as JsonObject,
+    document,
   };
 }
 
-/** Shallow copy of the document for ajv, which checks only its direct members. */
-function plain(json: Json): unknown {
-  const shallow = (value: Json) =>
-    value instanceof JsonObject ? {} : Array.isArray(value) ? [] : typeof value === "bigint" ? Number(value) : value;
-  if (!(json instanceof JsonObject)) return shallow(json);
-  return Object.fromEntries(Array.from(json.members, ([name, member]) => [name, shallow(member)]));
-}
-
-function explain({ keyword, params, instancePath, data, parentSchema }: ErrorObject, at: string): string {
-  const missing = keyword === "required" ? (params.missingProperty as keyof typeof DOCUMENT.properties) : undefined;
-  const place = `${at}${instancePath}${missing === undefined ? "" : `/${missing}`}`;
-  const expected = missing === undefined ? parentSchema?.description : DOCUMENT.properties[missing].description;
-  return `${place === "" ? "" : `at ${place}: `}expected ${expected}, got ${missing === undefined ? jsonKind(data) : "nothing"}`;
-}
-
-function jsonKind(value: unknown): string {
+function kindOf(value: Json | undefined): string {
+  if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (typeof value === "string") return "a text";
-  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a number";
+  if (typeof value === "number" || typeof value === "bigint")
+    return Number.isInteger(value) ? "an integer" : "a number";
   return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : "a boolean";
 }

@@ -15,11 +15,11 @@ import {
   exchange,
   headerOf,
 } from "../http/exchange.js";
+import { certificateFault, errorOf, explainFailure, printable } from "../http/failures.js";
 import { listedTools } from "../http/tools-at.js";
 import { authReason, ERROR_ANSWERS } from "../text/error-answers.js";
 import { printJson } from "../text/json.js";
 import { bad, type Check, good, skipped } from "./check.js";
-import { certificateFault, errorOf, explainFailure, printable } from "./failures.js";
 
 export interface ServerQuestions {
   /** Text of the project's `meta.json`, if any. */

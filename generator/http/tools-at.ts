@@ -41,7 +41,7 @@ export async function toolsAt(url: string, tls: TlsOptions | undefined): Promise
   const meta = listed.size > 0 ? undefined : await getDocument(`${address}/meta`, tls);
   const isTool = meta?.response?.status === 200;
   const addresses = isTool ? [address] : [...listed.keys()];
-  const hints = isTool ? new Map([[address, await hintsOf(address, tls)]]) : listed;
+  const hints = isTool ? new Map([[address, await hintsOf(address, tls, folderOf(address))]]) : listed;
   if (addresses.length > MAX_TOOLS) {
     throw new RangeError(`${address} has ${addresses.length} tools; at most ${MAX_TOOLS} are supported`);
   }
@@ -53,14 +53,21 @@ function toolsIn(server: string, { response }: HttpExchange): ReadonlyMap<string
   return new Map(response?.status === 200 ? listedTools(server, response.body) : []);
 }
 
-/** Hints of one tool, from the list of the server whose address begins that of the tool. */
-export async function hintsOf(tool: string, tls: TlsOptions | undefined): Promise<ToolHints> {
+/**
+ * Hints of one tool, from the list of the server whose address begins that of the tool.
+ *
+ * @param from longest address of a server to ask
+ */
+export async function hintsOf(tool: string, tls: TlsOptions | undefined, from = tool): Promise<ToolHints> {
   const { origin } = new URL(tool);
-  for (let server = tool; ; server = server.slice(0, server.lastIndexOf("/"))) {
+  for (let server = from; server.length >= origin.length; server = folderOf(server)) {
     const found = toolsIn(server, await getDocument(`${server}/tools?details`, tls)).get(tool);
-    if (found !== undefined || server.length <= origin.length) return found ?? {};
+    if (found !== undefined) return found;
   }
+  return {};
 }
+
+const folderOf = (address: string) => address.slice(0, address.lastIndexOf("/"));
 
 /**
  * Address of a tool, without a trailing slash, from the URL of the tool or of one of its endpoints. If the path ends in

@@ -4,10 +4,12 @@ import { CommandError } from "../cli/command-errors.js";
 import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
 import { readNamed, TooLargeFile, UnreadableFile } from "../files/read-file.js";
 import { exchange } from "../http/exchange.js";
+import { certificateFault, explainFailure } from "../http/failures.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
 /** Time limit for an answer, in milliseconds. */
 const TIMEOUT_MS = 10_000;
+const UNTRUSTED = "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority's certificate";
 const EXAMPLE = "such as https://tools.example.org/sum/meta";
 
 /**
@@ -45,7 +47,11 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
   const { response, failure } = await exchange({ method: "GET", url, headers, timeoutMs });
   if (response === undefined) {
     const { code = "", message = "" } = failure ?? {};
-    throw new CommandError(`cannot read ${shown}: ${message}`, hintFor(code, url));
+    const isUntrusted = certificateFault(code) !== undefined;
+    throw new CommandError(
+      `cannot read ${shown}: ${message}`,
+      isUntrusted ? UNTRUSTED : explainFailure(code, url).next,
+    );
   }
   if (response.status !== 200) {
     const isRedirect = response.status >= 300 && response.status < 400;
@@ -53,15 +59,4 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
     throw new CommandError(`${shown} answered with status ${response.status}`, hint);
   }
   return response.body;
-}
-
-function hintFor(code: string, { protocol }: URL): string {
-  if (protocol === "http:" && (code === "ECONNRESET" || code.startsWith("HPE_"))) {
-    return "the server may use TLS: try https://";
-  }
-  if (code === "EPROTO" || code.startsWith("ERR_SSL")) return "the server may use plain HTTP: try http://";
-  if (/SELF_SIGNED|UNABLE_TO|UNTRUSTED/.test(code)) {
-    return "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority's certificate";
-  }
-  return "check that the server is running and the URL is correct";
 }

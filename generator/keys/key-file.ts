@@ -19,7 +19,7 @@ import { CommandError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
 import { UNREADABLE } from "../files/read-file.js";
-import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from "./key-forms.js";
+import { keyInKeygenFile, looksLike } from "./key-forms.js";
 
 /** Thrown if a key file cannot be read or written. */
 export class KeyFileError extends CommandError {}
@@ -27,7 +27,6 @@ export class KeyFileError extends CommandError {}
 export interface KeyFile {
   /** 32 bytes. */
   readonly key: Buffer;
-  readonly form: KeyForm;
   /** The key as text that a configuration accepts. */
   readonly text: string;
   /** Four octal digits; undefined on Windows. */
@@ -62,7 +61,6 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   const key = Buffer.from(reading.key);
   return {
     key,
-    form: fromKeygen === undefined ? formOf(text) : KEYGEN_FORM,
     text: fromKeygen ?? text,
     mode: HAS_MODES ? (stats.mode & 0o7777).toString(8).padStart(4, "0") : undefined,
     warnings: HAS_MODES ? modeWarnings(stats.mode, name) : [],

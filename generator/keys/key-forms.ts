@@ -22,33 +22,6 @@ export function keyTexts(key: Buffer): KeyTexts {
   return { text: key.toString("hex"), publicKey: publicKeyText(key) };
 }
 
-/** Text format of a key: the encoding, and whether a zero byte precedes the 32 bytes. */
-export interface KeyForm {
-  readonly name: string;
-  readonly summary: string;
-}
-
-/** Format of a valid, trimmed text. */
-export function formOf(text: string): KeyForm {
-  const [digits, prefix = ""] = /^(0x)?[0-9a-f]{64,66}$/i.exec(text) ?? [];
-  const isFlagged =
-    digits === undefined ? text.length === 44 && !text.endsWith("=") : digits.length > 64 + prefix.length;
-  const flag = isFlagged ? "flagged-" : "";
-  if (digits !== undefined) {
-    const count = `${prefix && "0x and "}${isFlagged ? "66 hex digits: a zero byte and the key" : "64 hex digits"}`;
-    return { name: `${flag}${prefix && "0x-"}hex`, summary: count };
-  }
-  const isUrl = /[-_]/.test(text) || (text.length === 43 && !/[+/]/.test(text));
-  const name = isUrl ? "base64url" : "base64";
-  return { name: `${flag}${name}`, summary: `${name} of ${isFlagged ? "a zero byte and the key" : "32 bytes"}` };
-}
-
-/** File of `nexus tool auth keygen`. Accepted as a key file, but not in a configuration. */
-export const KEYGEN_FORM: KeyForm = {
-  name: "keygen",
-  summary: "JSON of `nexus tool auth keygen`; svc-gen keys show --reveal prints the private key for a configuration",
-};
-
 /** Private key in a file of `nexus tool auth keygen`; undefined for other texts, or if the two keys are not a pair. */
 export function keyInKeygenFile(text: string): string | undefined {
   const digits = (name: string) => new RegExp(`"${name}"\\s*:\\s*"([0-9a-f]{64})"`).exec(text)?.[1];

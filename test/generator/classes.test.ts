@@ -476,11 +476,6 @@ test("package.json and the packages installed with it are checked before the too
   ]);
   assert.deepEqual(found('\ufeff{ "type": "module", "scripts": { "build": "svc-gen && esbuild src/a.ts" } }'), []);
   const compiled = '{ "type": "module", "scripts": { "build": "svc-gen && tsc" } }';
-  assert.deepEqual(found(compiled), [
-    "note SVC109 undefined:undefined the build script of package.json runs tsc, but the project does not have TypeScript",
-  ]);
-  project.write({ "node_modules/typescript/package.json": '{ "version": "6.0.3" }' });
-  assert.deepEqual(found(compiled), []);
   const runtime = join(project.root, "node_modules/svc-runtime");
   const manifest = readFileSync(join(runtime, "package.json"), "utf8");
   rmSync(runtime);

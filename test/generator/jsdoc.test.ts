@@ -974,38 +974,6 @@ test("@secret is for texts of inputs without a format", () => {
   ]);
 });
 
-test("a @default that differs from the default of invoke causes a warning if both are literals", () => {
-  const input = `interface Input {
-  /** @default 10 */ limit?: number;
-  /** @default 10 */ big?: bigint;
-  /** @default 10 */ text?: string;
-  /** @default true */ flag?: boolean;
-  /** @default -1 */ low?: number;
-  /** @default 5 */ computed?: number;
-  none?: number;
-}`;
-  const taking = (pattern: string) =>
-    toolSource("A", "Input", '"done"', input).replace(/invoke\(\)[^{]*\{/, `invoke(${pattern}`);
-  const said = (invoke: string) => {
-    const project = new ToolProject({ "src/a.ts": taking(invoke) });
-    return project
-      .generate()
-      .diagnostics.filter(({ code }) => code === "SVC179" || code.startsWith("TS"))
-      .map(({ severity, subject, message }) => `${severity} ${subject}: ${message.split(": ").at(-1)}`);
-  };
-  const same = `limit = 10, big = 10n, text = "10", flag = true, low = -1, computed = Math.PI, none = 3`;
-  assert.deepEqual(said(`{ ${same} }: Input): Promise<"done"> {`), []);
-  const others = `limit = 20, big: renamed = 11n, text = "ten", flag = false, low = 1`;
-  const wanted = [
-    "warning A.Input.limit: @default is 10, the default in invoke is 20",
-    "warning A.Input.big: @default is 10, the default in invoke is 11",
-    'warning A.Input.text: @default is "10", the default in invoke is "ten"',
-    "warning A.Input.flag: @default is true, the default in invoke is false",
-    "warning A.Input.low: @default is -1, the default in invoke is 1",
-  ];
-  assert.deepEqual(said(`given: Input): Promise<"done"> { const { ${others} } = given;`), wanted);
-});
-
 test("a @default of a required port causes a note: no call can use it", () => {
   const input = "interface Input {\n  /** @default 1 */\n  a: number;\n  /** @default 1 */\n  b?: number;\n}";
   const found = schemasOf("Input", input).diagnostics.filter(({ code }) => code === "SVC159");

@@ -1,8 +1,6 @@
 /** Types of packages: what their authors wrote is for others, and the author of a tool can change none of it. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { generateFrom } from "#generator/compile/generate.js";
 import { layoutOf } from "#generator/compile/project/layout.js";
@@ -203,41 +201,4 @@ test("no union is lowered after a type was refused because of its size", () => {
   const { each, errors } = readLargeUnions(`string${"[]".repeat(60)}`);
   assert.deepEqual(errors, ["SVC140"]);
   assert.ok(each < 1, `${each} times a branch`);
-});
-
-test("a tool class that a function returns or a package exports causes a note, unless a class of the project extends it", () => {
-  const base =
-    'extends SvcTool<{ a: string }, "done"> { async invoke() { return "done" as const; } async health() { return StatusCode.OK; } }';
-  const imports = 'import { SvcTool, StatusCode } from "svc-runtime";\n';
-  const project = new ToolProject({
-    "src/a.ts": toolSource("A", "{ a: string }"),
-    "src/made.ts": `${imports}const make = () => class ${base};
-export const Made = make();
-export abstract class Half ${base}
-export class Own extends make() { static override fqn() { return "xyz.test.own@1"; } static override description() { return "Own."; } static override path() { return "own"; } }
-`,
-    "src/again.ts":
-      'export * from "pkg";\nexport type { Ready as Type } from "pkg";\nexport { SvcTool } from "svc-runtime";\n',
-    "node_modules/pkg/package.json": '{ "name": "pkg", "version": "1.0.0", "types": "index.d.ts", "type": "module" }',
-    "node_modules/pkg/index.d.ts": `${imports}export declare class Ready extends SvcTool<{ a: string }, "done"> { invoke(): Promise<"done">; health(): Promise<StatusCode>; }\n`,
-  });
-  const { diagnostics, contracts = [] } = project.generate();
-  assert.deepEqual(
-    diagnostics.map(
-      ({ code, place, subject, message }) => `${code} ${place?.file}:${place?.line} ${subject}: ${message}`,
-    ),
-    [
-      "SVC127 src/again.ts:1 Ready: this tool class is not served",
-      "SVC127 src/made.ts:3 Made: this tool class is not served",
-    ],
-  );
-  assert.deepEqual(contracts.map(({ fqn }) => fqn).sort(), ["xyz.test.own@1", "xyz.test.tool-a@1"]);
-  const silent = "/** @acknowledge SVC127 */\n";
-  const again = (path: string, before: string) =>
-    readFileSync(join(project.root, path), "utf8").replace(before, `${silent}${before}`);
-  project.write({
-    "src/made.ts": again("src/made.ts", "export const"),
-    "src/again.ts": again("src/again.ts", "export *"),
-  });
-  assert.deepEqual(project.generate().diagnostics, []);
 });

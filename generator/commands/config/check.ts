@@ -17,7 +17,8 @@ import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
 
 const VARIABLE = "SVC_TOOLKIT_CONFIG_PATH";
-const FATE = "a server would not start; svc-gen config init FILE writes a valid configuration";
+const CONFIGURATION = "a server would not start; svc-gen config init FILE writes a valid configuration";
+const ALLOW_LIST = "a server would not start with this allow-list; svc-gen keys new FILE prints the entry of a leader";
 
 export const command = defineCommand({
   details: `FILE defaults to the path in ${VARIABLE}, or config.json. The allow-list that it refers to is checked too; a relative path
@@ -36,14 +37,14 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
     const [file = call.env[VARIABLE] || "config.json"] = call.args;
     if (call.values["allow-list"]) {
       const faults = checkAllowListFile(file, call.cwd).map((fault) => finding("error", fault));
-      return report(call, faults, "a valid allow-list");
+      return report(call, faults, "a valid allow-list", ALLOW_LIST);
     }
     const served = projectFqns(generateOptions(call).root);
     const { findings, config, tools } = checkConfig(file, call.cwd, served);
     const mode = config?.signedHttpIsRequired()
       ? `signatures are required, ${plural(tools.length, "tool")}`
       : "signatures are not required: any program that can reach the server may call the tools";
-    return report(call, findings, `valid; ${mode}`);
+    return report(call, findings, `valid; ${mode}`, CONFIGURATION);
   },
 });
 
@@ -51,6 +52,7 @@ function report(
   { json, print, complain }: CommandContext<Options>,
   findings: readonly { readonly severity: string; readonly message: string }[],
   good: string,
+  advice: string,
 ): number {
   const errors = errorsIn(findings).length;
   if (json) {
@@ -59,7 +61,7 @@ function report(
     );
   } else {
     for (const { severity, message } of findings) complain(`${severity}: ${message}\n`);
-    if (errors > 0) complain(`svc-gen: ${plural(errors, "error")}; ${FATE}\n`);
+    if (errors > 0) complain(`svc-gen: ${plural(errors, "error")}; ${advice}\n`);
     else print(`${good}\n`);
   }
   return errors > 0 ? EXIT.failure : EXIT.done;

@@ -15,7 +15,7 @@ export const command = defineCommand({
   ],
   run: ({ args: [file], cwd, json, print, complain, values }) => {
     if (file === undefined) throw new UsageError("keys show expects one FILE");
-    const { key, form, text, mode, warnings } = readKeyFile(cwd, file);
+    const { key, text, mode, warnings } = readKeyFile(cwd, file);
     const publicKey = publicKeyText(key);
     const entry = leaderEntry(leaderOf(values), publicKey);
     if (json) {
@@ -24,7 +24,6 @@ export const command = defineCommand({
           ["file", file],
           ["public_key", publicKey],
           values.reveal === true && ["private_key", text],
-          ["form", form.name],
           mode !== undefined && ["mode", mode],
           ["allowed_leaders", entry],
           ["diagnostics", warnings.map((message) => object(["severity", "warning"], ["message", message]))],
@@ -34,7 +33,6 @@ export const command = defineCommand({
     }
     print(`public key: ${publicKey}\n`);
     if (values.reveal) print(`private key: ${text}\n`);
-    print(`format: ${form.name} (${form.summary})\n`);
     if (mode !== undefined) print(`mode: ${mode}\n`);
     print(`in an allow-list: ${oneLine(entry)}\n`);
     for (const warning of warnings) complain(`warning: ${warning}\n`);

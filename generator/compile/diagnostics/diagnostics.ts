@@ -80,11 +80,6 @@ export const CODES = {
     "install the same version of both, then run svc-gen again",
     "Generated files work with the svc-runtime that has the same version as svc-gen.",
   ),
-  SVC109: note(
-    "the build script of package.json runs tsc, but the project does not have TypeScript",
-    "npm install --save-dev typescript@~5.9.3",
-    "svc-gen contains its own TypeScript compiler, which does not provide the command tsc.",
-  ),
   SVC110: error(
     "the tool class is not exported",
     "export the class; its Input and Output types need no export",
@@ -170,11 +165,6 @@ export const CODES = {
     "write the literal path, without : and *; pass values of a call as members of Input",
     "Paths are literal: /v1/:id would match only a request for /v1/:id, with the colon. A tool receives no part of the path.",
   ),
-  SVC127: note(
-    "this tool class is not served",
-    "declare a class in the project that extends it",
-    "svc-gen reads class declarations in the project. A class that a function returns or a package exports has no declaration there, so its name, description and types cannot be read without running code.",
-  ),
   SVC128: warning(
     "the method is never called",
     "declare it as SvcTool does: with the same spelling, and `static` only if it is static there; if the method is your own, rename it or make it private",
@@ -223,7 +213,7 @@ export const CODES = {
   SVC137: error(
     "no value has this type",
     "correct the type: it resolves to never",
-    "A required member of type never has no possible value. Neither has a type that requires a member of the same type, because the value would have to be endless. No call could succeed.",
+    "A required member of type never has no possible value. No call could succeed.",
   ),
   SVC138: error(
     "a bigint literal type is not supported",
@@ -419,11 +409,6 @@ export const CODES = {
     "this pattern takes more than linear time for some texts",
     "add @maxLength 1000 or less, which is checked before the pattern; or begin the pattern with ^ and separate repetitions by text that neither matches",
     "The time grows with the square of the length or faster, and texts may have up to 65,536 characters.",
-  ),
-  SVC179: warning(
-    "@default differs from the default in invoke",
-    "correct one of the two",
-    "A server does not fill in @default; if the member is absent, the tool uses the default in invoke. The schema would promise callers another value.",
   ),
   SVC180: warning(
     "a second generator derives another schema from this type",

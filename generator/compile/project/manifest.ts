@@ -10,31 +10,23 @@ import { ts } from "./typescript.js";
 
 export const RUNTIME = "svc-runtime";
 
-/** Reports an invalid package.json, a svc-runtime of another version, and a build script whose compiler is missing. */
+/** Reports an invalid package.json, and a svc-runtime of another version. */
 export function checkManifest(layout: Layout, recorder: InputRecorder): readonly Diagnostic[] {
   const path = join(layout.root, "package.json");
   const text = ts.sys.readFile(path);
   recorder.file(path, text);
-  let scripts: Readonly<Record<string, unknown>>;
   try {
-    scripts = Object(text === undefined ? undefined : JSON.parse(text)?.scripts);
+    if (text !== undefined) JSON.parse(text);
   } catch {
     const place = errorPlace(displayPath(layout, path), text as string);
     const hint = "correct the file; npm and Node.js cannot read it either";
     return [diagnostic("SVC101", { place }, "package.json is not valid JSON", hint)];
   }
-  const found: Diagnostic[] = [];
   const runtime = installedManifest(layout.root, RUNTIME, recorder);
   const version = runtime && packageVersion(runtime.text);
-  if (version !== undefined && version !== VERSION) {
-    const hint = `npm install ${RUNTIME}@${VERSION}, or npm install --save-dev svc-gen@${version}; then run svc-gen again`;
-    found.push(diagnostic("SVC108", {}, `svc-gen is ${VERSION}, svc-runtime is ${version}`, hint));
-  }
-  const usesCompiler = /(?:^|[\s;&|])tsc(?:$|[\s;&|])/.test(String(scripts.build));
-  if (usesCompiler && installedManifest(layout.root, "typescript", recorder) === undefined) {
-    found.push(diagnostic("SVC109", {}));
-  }
-  return found;
+  if (version === undefined || version === VERSION) return [];
+  const hint = `npm install ${RUNTIME}@${VERSION}, or npm install --save-dev svc-gen@${version}; then run svc-gen again`;
+  return [diagnostic("SVC108", {}, `svc-gen is ${VERSION}, svc-runtime is ${version}`, hint)];
 }
 
 /** Position of the first error in a text that is not JSON. */

@@ -1,7 +1,6 @@
 /** Finds the tool classes of a project. */
 
 import { canonicalPath } from "../../tools/tool-path.js";
-import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import { type ClassImport, placeText, type StaticMetadata, type Tool } from "../model.js";
@@ -10,7 +9,6 @@ import { displayPath } from "../project/layout.js";
 import { aliasTarget, type Program } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
 import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
-import { endOfTag, parseComment } from "./jsdoc.js";
 import {
   type ClassNode,
   checkAuthorize,
@@ -51,59 +49,8 @@ export function findTools(program: Program, file: ts.SourceFile) {
     });
     if (tool !== undefined) tools.push(tool);
   }
-  const unread = unreadTools(program, file);
-  return {
-    tools,
-    diagnostics: [...diagnostics, ...unread.map(({ note }) => note)],
-    acknowledged: unread.flatMap(({ acknowledged }) => acknowledged),
-  };
+  return { tools, diagnostics };
 }
-
-interface UnreadTool {
-  readonly note: Diagnostic;
-  readonly acknowledged: readonly Acknowledgement[];
-}
-
-/** Notes on exports of a file that are tool classes but have no class declaration in the project. */
-function unreadTools(program: Program, file: ts.SourceFile): UnreadTool[] {
-  const { checker } = program;
-  const module = checker.getSymbolAtLocation(file);
-  return (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
-    const target = aliasTarget(checker, exported);
-    const declaration = target.valueDeclaration;
-    if (declaration === undefined || ts.isFunctionLike(declaration)) return [];
-    const isForeign = program.isForeign(declaration.getSourceFile());
-    const isMade = ts.isVariableDeclaration(declaration) && !isClassValue(declaration.initializer);
-    if (!isForeign && !(isMade && declaration.getSourceFile() === file)) return [];
-    const from =
-      exported.declarations?.find((each) => each.getSourceFile() === file) ??
-      file.statements.find((each) => ts.isExportDeclaration(each) && each.exportClause === undefined);
-    if (from === undefined || ts.isTypeOnlyImportOrExportDeclaration(from)) return [];
-    const isTool = checker
-      .getTypeOfSymbol(target)
-      .getConstructSignatures()
-      .filter((each) => (((each as { flags?: number }).flags ?? 0) & ABSTRACT_SIGNATURE) === 0)
-      .map((each) => each.getReturnType())
-      .some((made) => carriedTypes(checker, made) !== undefined);
-    if (!isTool) return [];
-    const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
-    const subject = exported.name;
-    const acknowledged = [from, ts.findAncestor(from, ts.isStatement)]
-      .flatMap((node) => (node === undefined ? [] : parseComment("", ts.getJSDocTags(node)).acknowledged))
-      .flatMap(({ tag, text }) => {
-        const read = readAcknowledged(text);
-        return "codes" in read ? [{ codes: read.codes, subject, place: program.at(tag, endOfTag(tag)) }] : [];
-      });
-    return [{ note: diagnostic("SVC127", { place, subject }), acknowledged }];
-  });
-}
-
-function isClassValue(node: ts.Expression | undefined): boolean {
-  return node !== undefined && (ts.isClassExpression(node) || ts.isIdentifier(node));
-}
-
-/** Internal flag of an abstract constructor (`SignatureFlags` of TypeScript 6.0). */
-const ABSTRACT_SIGNATURE = 4;
 
 /** All classes outside functions. Classes inside functions cannot be imported. */
 function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {

@@ -4,10 +4,17 @@
  */
 
 import type { Acknowledgement } from "../../diagnostics/acknowledge.js";
-import type { Diagnostic } from "../../diagnostics/diagnostics.js";
-import { type Example, isNever, type ObjectShape, type Shape, type StaticMetadata, type Tool } from "../../model.js";
+import { type Diagnostic, diagnostic } from "../../diagnostics/diagnostics.js";
+import {
+  type Example,
+  isNever,
+  keywordValue,
+  type ObjectShape,
+  type Shape,
+  type StaticMetadata,
+  type Tool,
+} from "../../model.js";
 import { ts } from "../../project/typescript.js";
-import { checkDefaults } from "../invoke-defaults.js";
 import { nameNode } from "../static-evaluator.js";
 import { textPattern } from "../template-pattern.js";
 import type { ToolClass } from "../tool-classes.js";
@@ -62,11 +69,17 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
       output: variants,
       definitions: definitions.kept,
     },
-    diagnostics: [...lowering.diagnostics, ...checkDefaults(program, tool, ports)],
+    diagnostics: [...lowering.diagnostics, ...unusedDefaults(ports)],
     acknowledged: lowering.acknowledged,
     tooDeep: lowering.tooDeep,
     examples: lowering.examples.map((example) => ({ ...example, shape: definitions.inline(example.shape) })),
   };
+}
+
+/** Notes on defaults of required ports. A default in the type of a member is ignored: it may be meant for other uses. */
+function unusedDefaults({ members }: ObjectShape): Diagnostic[] {
+  const unused = members.filter((member) => !member.optional && keywordValue(member, "default") !== undefined);
+  return unused.map(({ place, subject }) => diagnostic("SVC159", { place, subject }));
 }
 
 /** Placeholder for invalid metadata; nothing is generated from it. */

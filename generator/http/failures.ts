@@ -1,8 +1,8 @@
 /** Protocol errors in answers, and explanations of failed connections. */
 
 import { withoutControls } from "svc-runtime/internal/generator";
-import { type ExchangeResponse, headerOf } from "../http/exchange.js";
 import { readErrorAnswer } from "../text/error-answers.js";
+import { type ExchangeResponse, headerOf } from "./exchange.js";
 
 /** The code and details of a protocol error; undefined for any other answer. */
 export function errorOf(answer: ExchangeResponse): { readonly code: string; readonly details: string } | undefined {
