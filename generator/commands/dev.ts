@@ -20,7 +20,6 @@ import { devServers, portOf } from "../dev/dev-state.js";
 import { readableLine } from "../dev/log-lines.js";
 import { withEnvFile } from "../files/env-file.js";
 import { buildOptions } from "../files/output-files.js";
-import { readNamed } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
 import {
   type CallEvent,
@@ -157,7 +156,7 @@ call (tool, status, milliseconds, request), line.`,
 function leaderWithKey({ cwd, values }: DevCall) {
   const file = values["leader-key"];
   if (file === undefined) return undefined;
-  const { publicKey } = signingKeyIn("leader-key", readNamed(cwd, file).toString());
+  const { publicKey } = signingKeyIn("leader-key", file, cwd);
   return { ...leaderOf(values), publicKey: Buffer.from(publicKey).toString("hex") };
 }
 

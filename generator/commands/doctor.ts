@@ -27,7 +27,6 @@ import { checkServer } from "../doctor/server-checks.js";
 import { readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
 import { toolAddress } from "../http/tools-at.js";
-import { refusePublicKey } from "../keys/key-file.js";
 import { isHttpUrl, schemeAdvice } from "../tools/tool-addresses.js";
 import { generateNow } from "./generate.js";
 import { leaderOf, publicKeyIn, signingKeyIn } from "./keys/key-options.js";
@@ -103,7 +102,7 @@ function checkHere(call: DoctorCall, project: GenerateOptions) {
     env,
     config: values.config,
     tools: projectFqns(project.root),
-    keyFiles: key === undefined ? [] : [key],
+    keyFile: key,
     leader: givenLeader(call),
     toolKey: values["tool-key"],
     variables: async () => variablesOf((await generated()).contracts),
@@ -146,8 +145,7 @@ function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated
 function givenLeader({ values, cwd }: DoctorCall): LeaderWithKey | undefined {
   const file = values["leader-key"];
   if (file === undefined) return undefined;
-  refusePublicKey(file);
-  const key = signingKeyIn("leader-key", readNamed(cwd, file).toString());
+  const key = signingKeyIn("leader-key", file, cwd);
   const { id, kid } = leaderOf(values);
   return { id, keyId: kid, key };
 }

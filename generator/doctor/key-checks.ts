@@ -20,22 +20,18 @@ export interface LeaderWithKey {
   readonly key: SigningKey;
 }
 
-export function checkKeys(files: readonly string[], cwd: string, checked: CheckedConfig | undefined): Check {
-  const readings = files.map((file) => ({ file, reading: readOperatorFile(file, cwd) }));
-  for (const { file, reading } of readings) {
-    if ("fault" in reading) return bad("keys", `${quoted(file)} ${reading.fault}`, "pass the path of a private key");
-    if (isWorldReadable(reading.stats)) {
-      return bad(
-        "keys",
-        `every user of this machine can read the private key in ${quoted(file)}`,
-        `chmod 600 ${shellWord(file)}`,
-      );
-    }
+/** @param file private key of a leader; undefined if none is given */
+export function checkKeys(file: string | undefined, cwd: string, checked: CheckedConfig | undefined): Check {
+  if (file === undefined) {
+    // Another check covers the permissions of the configuration.
+    const isInConfig = checked?.tools.some((id) => checked.config?.toolConfig(id)?.signingKey) === true;
+    return isInConfig ? good("keys", "in the configuration") : skipped("keys", "none given");
   }
-  // Another check covers the permissions of the configuration.
-  if (files.length > 0) return good("keys", "readable by their owner and group only");
-  const holds = checked?.config !== undefined && checked.tools.some((id) => checked.config?.toolConfig(id)?.signingKey);
-  return holds ? good("keys", "in the configuration") : skipped("keys", "none given");
+  const reading = readOperatorFile(file, cwd);
+  if ("fault" in reading) return bad("keys", `${quoted(file)} ${reading.fault}`, "pass the path of a private key");
+  if (!isWorldReadable(reading.stats)) return good("keys", "readable by their owner and group only");
+  const detail = `every user of this machine can read the private key in ${quoted(file)}`;
+  return bad("keys", detail, `chmod 600 ${shellWord(file)}`);
 }
 
 /** Compares the given keys with the configuration. */

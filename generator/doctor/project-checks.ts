@@ -28,8 +28,8 @@ export interface ProjectQuestions extends GivenKeys {
   readonly env: NodeJS.ProcessEnv;
   /** Path of the configuration; by default from the environment. */
   readonly config: string | undefined;
-  /** Paths of private keys. */
-  readonly keyFiles: readonly string[];
+  /** Path of the private key of a leader. */
+  readonly keyFile: string | undefined;
   /** Environment variables of the tools; undefined if the project has errors. */
   readonly variables: () => Promise<readonly (readonly [name: string, description: string])[] | undefined>;
   /** Generated files that are out of date; undefined if the project has errors. */
@@ -37,13 +37,13 @@ export interface ProjectQuestions extends GivenKeys {
 }
 
 export async function checkProject(questions: ProjectQuestions): Promise<Check[]> {
-  const { project, cwd, env, tools, keyFiles } = questions;
+  const { project, cwd, env, tools, keyFile } = questions;
   const file = questions.config ?? env[ENV_TOOLKIT_CONFIG_PATH];
   const checked = file === undefined || file === "" ? undefined : checkConfig(file, cwd, tools);
   return [
     await checkGenerated(questions),
     checkConfiguration(file, checked, cwd),
-    checkKeys(keyFiles, cwd, checked),
+    checkKeys(keyFile, cwd, checked),
     ...checkPairs(questions, checked),
     checkEnvironment(env),
     ...checkEnvFile(project.root, env),

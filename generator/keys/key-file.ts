@@ -1,24 +1,12 @@
 /** Private key files. Messages never contain any part of a file. */
 
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fchmodSync, fsyncSync, lstatSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readPrivateKey } from "svc-runtime/leader";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
-import { UNREADABLE } from "../files/read-file.js";
+import { readRegular, TooLargeFile, UNREADABLE, UnreadableFile } from "../files/read-file.js";
 import { keyInKeygenFile, looksLike } from "./key-forms.js";
 
 /** Thrown if a key file cannot be read or written. */
@@ -49,7 +37,9 @@ const HAS_MODES = process.platform !== "win32";
  */
 export function readKeyFile(folder: string, name: string): KeyFile {
   refusePublicKey(name);
-  const { bytes, stats } = readSmallFile(resolve(folder, name), name);
+  const path = resolve(folder, name);
+  const bytes = readSmallFile(path, name);
+  const { mode } = statSync(path);
   const text = bytes.toString().trim();
   const fromKeygen = keyInKeygenFile(text);
   const reading = readPrivateKey(fromKeygen ?? bytes.toString());
@@ -62,30 +52,24 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   return {
     key,
     text: fromKeygen ?? text,
-    mode: HAS_MODES ? (stats.mode & 0o7777).toString(8).padStart(4, "0") : undefined,
-    warnings: HAS_MODES ? modeWarnings(stats.mode, name) : [],
+    mode: HAS_MODES ? (mode & 0o7777).toString(8).padStart(4, "0") : undefined,
+    warnings: HAS_MODES ? modeWarnings(mode, name) : [],
   };
 }
 
-function readSmallFile(path: string, name: string): { readonly bytes: Buffer; readonly stats: Stats } {
-  let file: number | undefined;
+function readSmallFile(path: string, name: string): Buffer {
   try {
-    // O_NONBLOCK, so that opening a pipe does not wait for a writer.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stats = fstatSync(file);
-    if (!stats.isFile())
-      throw new KeyFileError(`${quoted(name)} is not a regular file`, "pass the path of the private key");
-    if (stats.size <= MAX_BYTES) return { bytes: readFileSync(file), stats };
-    throw new KeyFileError(`${quoted(name)} must contain ${WANTED}; got a file of ${stats.size} bytes`, MAKE_ONE);
+    return readRegular(path, false, MAX_BYTES);
   } catch (error) {
-    if (error instanceof KeyFileError) throw error;
+    if (error instanceof TooLargeFile)
+      throw new KeyFileError(`${quoted(name)} must contain ${WANTED}; got more than ${MAX_BYTES} bytes`, MAKE_ONE);
+    if (error instanceof UnreadableFile)
+      throw new KeyFileError(`${quoted(name)} is not a regular file`, "pass the path of the private key");
     const { code = "an unknown fault" } = error as NodeJS.ErrnoException;
     throw new KeyFileError(
       `cannot read ${quoted(name)}: ${UNREADABLE[code] ?? code}`,
       UNREADABLE_HINT[code] ?? MAKE_ONE,
     );
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -51,11 +51,9 @@ function packageProblem(name: string): string | undefined {
   if (name.length > MAX_PACKAGE_NAME)
     return `it has ${name.length} characters; at most ${MAX_PACKAGE_NAME} are allowed`;
   if (TAKEN_PACKAGES.includes(name)) return "the project already depends on a package of this name";
-  if (PACKAGE.test(name)) return undefined;
-  if (/[A-Z]/.test(name)) return "it has upper-case letters";
-  if (/^[._]/.test(name)) return `it begins with ${quoted(name.charAt(0))}`;
-  const [wrong] = /[^a-z0-9._~@/-]/u.exec(name) ?? [];
-  return wrong === undefined ? "expected NAME or @SCOPE/NAME" : `it has the character ${quoted(wrong)}`;
+  return PACKAGE.test(name)
+    ? undefined
+    : "expected NAME or @SCOPE/NAME of a to z, 0 to 9 and - . _ ~, without . or _ at the beginning";
 }
 
 /** FQN that is proposed for a package. */

@@ -218,12 +218,12 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       .filter(({ code }) => code.startsWith("SVC"))
       .map(({ code, place, message }) => `${code} ${place?.line}:${place?.column} ${message}`),
     [
-      'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5s"; write 5000',
+      'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5s"',
       'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5_000"',
       "SVC118 6:38 not a timeout: 1.5 is out of range or not an integer",
       "SVC115 6:42 the description is missing or blank: expected text, got a number",
-      'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "2.5 min"; write 150000',
-      "SVC118 6:38 not a timeout: Infinity is out of range or not an integer",
+      'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "2.5 min"',
+      "SVC113 6:38 the value cannot be read without running code",
       "SVC113 6:10 the value cannot be read without running code: it is a property, not a method",
       "SVC116 6:40 a variable is not declared as its name and a description: expected an object of names and descriptions, got an array",
     ],

@@ -152,7 +152,7 @@ describe("config init", () => {
     const run = (...args: string[]) => svcGenIn(folder, ["config", "init", ...args]);
     assert.equal(
       (await run("--tool-private-key", "short.key")).err,
-      "svc-gen: --tool-private-key: expected a private key, got 4 hex digits (give a file with 32 bytes in hex, base64 or base64url)\n",
+      'svc-gen: "short.key" must contain a private key of 32 bytes: 64 hex digits, base64 or base64url; got 4 hex digits (create one with svc-gen keys new)\n',
     );
     assert.equal(
       (await run("--leader-public-key", "short.key")).err,
@@ -168,7 +168,7 @@ describe("config init", () => {
     );
     const { code, err } = await run("--tool-private-key", "none");
     assert.equal(code, 1);
-    assert.match(err, /^svc-gen: "none" must be a readable file, got ENOENT in ".*"; correct the path/);
+    assert.match(err, /^svc-gen: cannot read "none": the file does not exist /);
     assert.deepEqual(readdirSync(folder).sort(), ["meta.json", "short.key"]);
   });
 

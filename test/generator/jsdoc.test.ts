@@ -782,19 +782,19 @@ test("a comment on the line of what is before it is refused: TypeScript attaches
   const lines = (input: string, before?: string) =>
     complaints(input, before).filter((line) => line.startsWith("SVC147"));
   assert.deepEqual(lines("{ a: string; /** @format int64 */ b: bigint }"), [
-    "SVC147 A.Input.a 3 /** @format int64 */: it follows a",
+    "SVC147 A.Input.a 3 /** @format int64 */: ",
   ]);
-  assert.deepEqual(lines("{ /** @minLength 2 */ a: string }"), ["SVC147 A.Input 3 /** @minLength 2 */: it follows {"]);
+  assert.deepEqual(lines("{ /** @minLength 2 */ a: string }"), ["SVC147 A.Input.a 3 /** @minLength 2 */: "]);
   assert.deepEqual(lines("{ a: string; /***/ b: string; /**/ c: string }"), []);
   assert.deepEqual(lines("{ a: { b: string; /** @maximum 3 */ c: number } }"), [
-    "SVC147 A.Input.a.b 3 /** @maximum 3 */: it follows b",
+    "SVC147 A.Input.a.b 3 /** @maximum 3 */: ",
   ]);
   assert.deepEqual(lines("{\n  a: bigint; b: bigint /** @maximum 3 */;\n  c: bigint; /** About c. @minimum 0 */\n}"), [
-    "SVC147 A.Input.b 4 /** @maximum 3 */: it follows b",
-    "SVC147 A.Input.c 5 /** About c. @minimum 0 */: it follows c",
+    "SVC147 A.Input.b 4 /** @maximum 3 */: ",
+    "SVC147 A.Input.c 5 /** About c. @minimum 0 */: ",
   ]);
   assert.deepEqual(lines("{ a: Int64 }", "type Int64 = bigint; /** @minimum 0 */\n"), [
-    "SVC147 A.Input.a 2 /** @minimum 0 */: it follows Int64",
+    "SVC147 A.Input.a 2 /** @minimum 0 */: ",
   ]);
   assert.deepEqual(
     lines("{\n  a: string; // of its own\n  /** @format int64 */ b: bigint; /* plain */ c: number /** behind */\n}"),
@@ -814,11 +814,11 @@ test("the tag of a constraint in a comment that is not a JSDoc comment is report
   d: string; /* @pattern a */
 }`),
     [
-      "SVC194 A.Input 3 // @minLength 2: it follows {",
+      "SVC194 A.Input.a 3 // @minLength 2: ",
       "SVC194 A.Input.b 5 /* @minLength 1 */: ",
-      "SVC194 A.Input.b 6 // @maxLength 9: it follows b",
+      "SVC194 A.Input.b 6 // @maxLength 9: ",
       "SVC194 A.Input.d 9 //@maxLength 4: ",
-      "SVC194 A.Input.d 10 /* @pattern a */: it follows d",
+      "SVC194 A.Input.d 10 /* @pattern a */: ",
     ],
   );
 });
@@ -842,7 +842,7 @@ test("a description without tags is read on the line of its member, and refused 
   }
   assert.ok(!meta.includes("Wide."));
   assert.deepEqual(complaints("{\n  a: string; /** About a. */\n  b: string;\n}"), [
-    "SVC147 A.Input.a 4 /** About a. */: it follows a",
+    "SVC147 A.Input.b 4 /** About a. */: ",
   ]);
 });
 

@@ -276,7 +276,7 @@ test("errors of key files name the file, the expected form and the actual length
     [`ssh-ed25519 ${KEY.toString("base64")}`, "an SSH key"],
     [`${HEX}\n${HEX}\n`, "129 characters in none of these formats"],
     [Buffer.alloc(32, 0xff), "32 characters in none of these formats"],
-    [Buffer.alloc(5000, 0x30), "a file of 5000 bytes"],
+    [Buffer.alloc(5000, 0x30), "more than 4096 bytes"],
   ] as const) {
     writeKey("bad.key", text);
     assert.deepEqual(await keys("show", "bad.key", "--reveal"), {

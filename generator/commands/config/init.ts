@@ -2,7 +2,6 @@
 
 import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { readOperatorFile } from "svc-runtime/internal/config";
 import {
   asJson,
   type CommandContext,
@@ -17,11 +16,11 @@ import { hasErrors } from "../../compile/diagnostics/diagnostics.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
 import { signedConfig } from "../../config/new-config.js";
 import { type NewFile, writeNewFiles } from "../../files/new-files.js";
-import { refusePublicKey } from "../../keys/key-file.js";
-import { type KeyTexts, keyInKeygenFile, newKey } from "../../keys/key-forms.js";
+import { readKeyFile } from "../../keys/key-file.js";
+import { keyTexts, newKey } from "../../keys/key-forms.js";
 import { fqnOf, metaDocuments, metaJsonIn } from "../../tools/meta-documents.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
-import { leaderIdOf, publicKeyIn, signingKeyIn } from "../keys/key-options.js";
+import { leaderIdOf, publicKeyIn } from "../keys/key-options.js";
 import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
 import { shownPath } from "../options/shown-path.js";
@@ -109,7 +108,7 @@ function signed(
   const { file, publicKeys } = signedConfig(target, {
     tools,
     leaders: [{ id, kid: 0n, publicKey }],
-    toolKey: toolKey === undefined ? undefined : toolKeyIn(toolKey, cwd),
+    toolKey: toolKey === undefined ? undefined : keyTexts(readKeyFile(cwd, toolKey).key),
   });
   const keyFile = (name: string) => join(dirname(target), "keys", name);
   const keys = [
@@ -132,15 +131,4 @@ async function toolsOf(
     throw new CommandError("the project has errors; nothing was written", "run svc-gen to see them, and correct them");
   }
   return metaDocuments(metaJsonIn(files)).map(fqnOf);
-}
-
-function toolKeyIn(file: string, cwd: string): KeyTexts {
-  refusePublicKey(file);
-  const reading = readOperatorFile(file, cwd);
-  if (!("bytes" in reading))
-    throw new CommandError(`${quoted(file)} ${reading.fault}`, "see svc-gen config init --help");
-  const given = reading.bytes.toString().trim();
-  const text = keyInKeygenFile(given) ?? given;
-  const { publicKey } = signingKeyIn("tool-private-key", text);
-  return { text, publicKey: Buffer.from(publicKey).toString("hex") };
 }

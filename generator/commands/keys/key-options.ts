@@ -7,7 +7,9 @@ import { isLeaderId, parseFqn } from "svc-runtime/internal/generator";
 import type { SigningKey } from "svc-runtime/leader";
 import { CommandError, UsageError, type Values } from "../../cli/command.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
+import { readNamed } from "../../files/read-file.js";
 import type { LeaderName } from "../../keys/key-entries.js";
+import { refusePublicKey } from "../../keys/key-file.js";
 import { type Json, object, printJson } from "../../text/json.js";
 import { projectFqns } from "../options/project-tools.js";
 
@@ -20,12 +22,13 @@ export const ENTRY_OPTIONS = {
 } as const;
 
 /**
- * Private key in the text of a file that an option names.
+ * Private key in a file that an option names.
  *
- * @throws CommandError
+ * @throws CommandError; UnreadableFile
  */
-export function signingKeyIn(option: string, text: string): SigningKey {
-  const reading = readSigningKey(text);
+export function signingKeyIn(option: string, file: string, cwd: string): SigningKey {
+  refusePublicKey(file);
+  const reading = readSigningKey(readNamed(cwd, file).toString());
   if ("key" in reading) return reading.key;
   const hint = "give a file with 32 bytes in hex, base64 or base64url";
   throw new CommandError(`--${option}: expected a private key, got ${reading.got}`, hint);

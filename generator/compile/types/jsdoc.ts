@@ -141,29 +141,24 @@ export interface IdleComment extends ts.TextRange {
 }
 
 /**
- * Comments around a declaration whose tags have no effect. TypeScript attaches a comment on the line of the previous
- * token to nothing; {@link inlineDescription} reads a description there.
+ * Comments around a member or alias whose tags have no effect. TypeScript attaches a comment on the line of the previous
+ * token to nothing; {@link inlineDescription} reads the description of a member there.
  */
-export function idleComments(declaration: ts.Node): Record<"before" | "above" | "behind", readonly IdleComment[]> {
+export function idleComments(declaration: ts.Node): readonly IdleComment[] {
   const { text } = declaration.getSourceFile();
   // A separator after the type is part of a member or an alias.
   const ends = [(declaration as { readonly type?: ts.Node }).type?.end ?? declaration.end, declaration.end];
   const behind = ends.flatMap((end) => ts.getTrailingCommentRanges(text, end) ?? []);
-  return {
-    before: [
-      ...detachedComments(declaration)
-        .filter((comment) => plainDescription(declaration, comment) === undefined)
-        .map(({ pos, end }) => ({ code: "SVC147" as const, pos, end })),
-      ...plainTagged(text, commentsBefore(declaration)),
-    ],
-    above: plainTagged(text, ts.getLeadingCommentRanges(text, declaration.pos) ?? []),
-    behind: [
-      ...behind
-        .filter((comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end)))
-        .map(({ pos, end }) => ({ code: "SVC147" as const, pos, end })),
-      ...plainTagged(text, behind),
-    ],
-  };
+  const before = ts.isTypeAliasDeclaration(declaration) ? [] : commentsBefore(declaration);
+  const detached = [
+    ...before.filter((comment) => isJSDoc(text, comment) && plainDescription(declaration, comment) === undefined),
+    ...behind.filter((comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end))),
+  ];
+  const above = ts.getLeadingCommentRanges(text, declaration.pos) ?? [];
+  return [
+    ...detached.map(({ pos, end }) => ({ code: "SVC147" as const, pos, end })),
+    ...plainTagged(text, [...before, ...above, ...behind]),
+  ];
 }
 
 /** Comments that begin with the tag of a constraint, but not with two asterisks. */
@@ -186,13 +181,10 @@ function isJSDoc(text: string, { pos, end }: ts.CommentRange): boolean {
 
 /** Description before a declaration on the same line, where TypeScript does not attach it. */
 function inlineDescription(declaration: ts.Node): string {
-  const texts = detachedComments(declaration).map((comment) => plainDescription(declaration, comment) ?? "");
-  return texts.filter((text) => text !== "").join("\n");
-}
-
-function detachedComments(declaration: ts.Node): readonly ts.CommentRange[] {
   const { text } = declaration.getSourceFile();
-  return commentsBefore(declaration).filter((comment) => isJSDoc(text, comment));
+  const comments = commentsBefore(declaration).filter((comment) => isJSDoc(text, comment));
+  const texts = comments.map((comment) => plainDescription(declaration, comment) ?? "");
+  return texts.filter((each) => each !== "").join("\n");
 }
 
 /** Comments before a declaration that begin on the line of the previous token. */

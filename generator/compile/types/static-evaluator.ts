@@ -12,13 +12,6 @@ import {
 
 export type StaticValue = { readonly value: string | number; readonly node: Node };
 
-/** Constants of the language that an author may return as a timeout. */
-const NUMBERS: ReadonlyMap<string, number> = new Map([
-  ["Infinity", Number.POSITIVE_INFINITY],
-  ["Number.POSITIVE_INFINITY", Number.POSITIVE_INFINITY],
-  ["Number.MAX_SAFE_INTEGER", Number.MAX_SAFE_INTEGER],
-]);
-
 export class StaticEvaluator {
   /** First expression that could not be evaluated. */
   failedAt: Node | undefined;
@@ -90,8 +83,6 @@ export class StaticEvaluator {
       return declaration && this.result(declaration, depth)?.value;
     }
     if (Node.isIdentifier(node) || Node.isPropertyAccessExpression(node) || Node.isElementAccessExpression(node)) {
-      const number = NUMBERS.get(node.getText());
-      if (number !== undefined) return number;
       const declaration = this.#declarationOf(node);
       return declaration && this.#constant(declaration, depth);
     }

@@ -107,9 +107,7 @@ function isValueProperty(declaration: Node): boolean {
 
 /** Detail for metadata of the wrong type. A timeout must be a number; all other metadata must be text. */
 function wrongKind(value: string | number): string {
-  if (typeof value === "number") return "expected text, got a number";
-  const [, number = "", unit = ""] = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)?$/.exec(value) ?? [];
-  const factor = { "": 1, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 }[unit] ?? 1;
-  const meant = number === "" ? "" : `; write ${Math.round(Number(number) * factor)}`;
-  return `expected milliseconds as a number, got the text ${quoted(value)}${meant}`;
+  return typeof value === "number"
+    ? "expected text, got a number"
+    : `expected milliseconds as a number, got the text ${quoted(value)}`;
 }

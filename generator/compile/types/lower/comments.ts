@@ -29,7 +29,7 @@ export function lowerSources(lowering: Lowering, type: ts.Type, use: Use, make: 
   const shapes = sources.map(({ syntax, comments }) => {
     let result = make({ ...whole, syntax, written: use.syntax });
     for (const { comment, alias, isForPart } of comments) {
-      if (alias !== undefined) reportIdleAliasComments(lowering, alias, use);
+      if (alias !== undefined) reportIdleComments(lowering, alias, use.subject);
       result = addComment(lowering, result, comment, use, isForPart);
       if (comment.notSecret) lowering.notSecret.add(result);
     }
@@ -86,12 +86,11 @@ function enumSymbol(lowering: Lowering, types: readonly ts.Type[]): ts.Symbol | 
   return isWhole ? base.getSymbol() : types.length === 1 ? first.getSymbol() : undefined;
 }
 
-function reportIdleAliasComments(lowering: Lowering, alias: ts.TypeAliasDeclaration, { subject }: Use): void {
-  if (lowering.own(alias) === undefined) return;
-  const { above, behind } = idleComments(alias);
-  for (const comment of [...above, ...behind]) {
-    const detail = above.includes(comment) ? undefined : `it follows ${alias.name.text}`;
-    lowering.report(comment.code, { subject, node: alias, comment }, detail);
+/** Reports comments around a member or alias of the project whose tags have no effect. */
+export function reportIdleComments(lowering: Lowering, declaration: ts.Node, subject: string): void {
+  if (lowering.own(declaration) === undefined) return;
+  for (const comment of idleComments(declaration)) {
+    lowering.report(comment.code, { subject, node: declaration, comment });
   }
 }
 

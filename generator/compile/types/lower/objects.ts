@@ -3,11 +3,11 @@
 import { escapeRegex } from "../../../text/escape-regex.js";
 import { type Doc, isNever, type Member, memberSubject, type ObjectShape, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
-import { annotate, idleComments } from "../jsdoc.js";
+import { annotate } from "../jsdoc.js";
 import { looksSecret } from "../secret-names.js";
 import { ABSENT, resolveAccess, unionConstituents } from "../type-predicates.js";
 import { linksOf, type TypeArguments } from "../type-syntax.js";
-import { addConstraints, lowerSources, onShape, recordTags, reportOutOfReach } from "./comments.js";
+import { addConstraints, lowerSources, onShape, recordTags, reportIdleComments, reportOutOfReach } from "./comments.js";
 import { lowerDataRef } from "./data-refs.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
@@ -119,7 +119,8 @@ function lowerMember(
   const bare: Shape = isNever(found) && optional ? { kind: "null" } : shaped;
 
   const comment = lowering.types.comments.of(property);
-  if (use.author === undefined) reportIdleComments(lowering, property, outer.subject);
+  if (use.author === undefined)
+    for (const node of property.declarations ?? []) reportIdleComments(lowering, node, subject);
   const shape = addConstraints(lowering, bare, comment, { ...use, isMapped: keyType !== undefined });
   if (comment.notSecret || lowering.notSecret.has(bare)) lowering.notSecret.add(shape);
   else if (looksSecret(property.name)) lowering.secrets.set(shape, { ...use, detail: property.name });
@@ -136,22 +137,6 @@ function lowerMember(
     shape,
     ...(doc === undefined ? {} : { doc }),
   };
-}
-
-/** Reports comments around a member whose tags have no effect, with the member that they follow. */
-function reportIdleComments(lowering: Lowering, property: ts.Symbol, outer: string): void {
-  const own = subjectOf(outer, property);
-  for (const node of property.declarations ?? []) {
-    const { before, above, behind } = idleComments(node);
-    const { members = [] } = node.parent as { readonly members?: readonly (ts.Node & { symbol?: ts.Symbol })[] };
-    const previous = members[members.indexOf(node) - 1]?.symbol;
-    const follows = previous === undefined ? "{" : previous.name;
-    const subject = previous === undefined ? outer : subjectOf(outer, previous);
-    for (const comment of above) lowering.report(comment.code, { subject: own, node, comment });
-    for (const comment of behind)
-      lowering.report(comment.code, { subject: own, node, comment }, `it follows ${property.name}`);
-    for (const comment of before) lowering.report(comment.code, { subject, node, comment }, `it follows ${follows}`);
-  }
 }
 
 /** Reports a member without a JSON form; returns whether it did. */
