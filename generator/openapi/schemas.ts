@@ -34,7 +34,7 @@ export class SchemaComponents {
    * @param prefix unique to the tool
    */
   addTool(prefix: string, inputSchema: JsonObject, outputSchema: JsonObject): ToolSchemas {
-    const ports = withIntegerNotes(withListBounds(inputSchema, inputSchema));
+    const ports = withListBounds(inputSchema, inputSchema);
     const input = this.#add(`${prefix}.Input`, ports, prefix, inputSchema);
     const result = this.#add(`${prefix}.Result`, resultSchema(outputSchema), prefix, outputSchema);
     // Generators find no names for inline variants, or names that clash.
@@ -86,19 +86,6 @@ function withProperties(schema: JsonObject, change: (property: JsonObject) => Js
 /** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
 const withListBounds = (ports: JsonObject, root: JsonObject) =>
   withProperties(ports, (port) => boundedList(port, root));
-
-/** Adds to the description of each port with an integer that 1.0, which JSON Schema takes for an integer, is refused. */
-function withIntegerNotes(ports: JsonObject): JsonObject {
-  const isInteger = (schema: Json | undefined): boolean =>
-    schema instanceof JsonObject && ([schema.get("type")].flat().includes("integer") || isInteger(schema.get("items")));
-  return withProperties(ports, (port) => {
-    if (!isInteger(port)) return port;
-    const description = [port.get("description") ?? "", INTEGER_NOTE].filter((text) => text !== "").join("\n");
-    return withKeyword(port, "description", description);
-  });
-}
-
-const INTEGER_NOTE = "Write integers without a decimal point or an exponent: 1.0 is refused.";
 
 /** Adds `minItems` and `maxItems` to the schema of a `many` port (protocol.md section 2). */
 function boundedList(schema: JsonObject, root: JsonObject): Json {

@@ -20,7 +20,9 @@ server is configured for BCS (\`SVC_UNSIGNED_RESULTS=bcs\`). A value in external
 \`{"kind":"walrus","blob_id":BASE64,"content_digest":BASE64}\`. To make signed calls, use the leader's client: a client generated
 from this document does not hash and sign the values.
 
-## 64-bit integers
+## Integers
+
+Write integers without a decimal point and an exponent: JSON Schema takes \`1.0\` for an integer, but the server refuses it.
 
 Members of \`format: int64\` or \`format: uint64\` are JSON numbers with all their digits; the same may apply to members of
 \`type: integer\` without a format. JavaScript's \`JSON.parse\` rounds integers beyond ±(2^53 − 1), and the server cannot detect a rounded number. A

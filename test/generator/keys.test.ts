@@ -66,9 +66,9 @@ test("keys new writes a file that only its owner can read, and prints entries th
   assert.ok(!out.includes(text.trim()), "the private key is not printed");
   const publicKey = Buffer.from(publicKeyOf(Buffer.from(text, "hex"))).toString("hex");
   assert.match(out, new RegExp(`^public key: ${publicKey}$`, "m"));
-  const [, leader = ""] = /^ {2}(\{ "leader_id".*\})$/m.exec(out) ?? assert.fail(out);
+  const [, leader = ""] = /^ {2}(\{"leader_id".*\})$/m.exec(out) ?? assert.fail(out);
   assert.deepEqual(JSON.parse(leader), { leader_id: "alice", keys: [{ kid: 3, public_key: publicKey }] });
-  const [, tool = ""] = /^ {2}("xyz\.demo\.sum@1": .*)$/m.exec(out) ?? assert.fail(out);
+  const [, tool = ""] = /^ {2}("xyz\.demo\.sum@1":.*)$/m.exec(out) ?? assert.fail(out);
   assert.match(tool, /the text in a\.key/);
   const config = load(JSON.parse(leader), JSON.parse(`{${tool.replace("the text in a.key", text.trim())}}`));
   assert.equal(Buffer.from(config.toolConfig(FQN)?.signingKey?.publicKey ?? []).toString("hex"), publicKey);
@@ -162,7 +162,7 @@ test("a full disk leaves no part of a key", { skip: process.platform !== "linux"
 test("keys show: public key and permissions; the private key only with --reveal", async () => {
   writeKey("a.key", `  0x${HEX.toUpperCase()}\r\n`);
   const shown = await keys("show", "a.key", "--leader-id", "alice", "--key-id", "2");
-  const entry = `{ "leader_id": "alice", "keys": [{ "kid": 2, "public_key": "${PUBLIC}" }] }`;
+  const entry = `{"leader_id":"alice","keys":[{"kid":2,"public_key":"${PUBLIC}"}]}`;
   const mode = HAS_MODES ? "mode: 0600\n" : "";
   assert.deepEqual(shown, {
     code: EXIT.done,
@@ -304,7 +304,7 @@ test("unreadable files are named, and a pipe does not block", async () => {
     EXIT.failure,
     `svc-gen: "${name}" is not a regular file (pass the path of the private key)\n`,
   ];
-  assert.deepEqual(await said("show", "folder"), noFile("folder"));
+  assert.match(String(await said("show", "folder")), /^1,svc-gen: cannot read "folder": it is a folder/);
   if (HAS_MODES && spawnSync("mkfifo", [at("pipe")]).status === 0) {
     assert.deepEqual(await said("show", "pipe"), noFile("pipe"));
   }

@@ -2,9 +2,10 @@
 
 import { defineCommand, EXIT, JSON_OPTION } from "../../cli/command.js";
 import { shellWord } from "../../compile/diagnostics/quote.js";
-import { leaderEntry, memberText, oneLine, toolEntry } from "../../keys/key-entries.js";
+import { leaderEntry, toolEntry } from "../../keys/key-entries.js";
 import { writeKeyFile } from "../../keys/key-file.js";
 import { newKey } from "../../keys/key-forms.js";
+import { printJson } from "../../text/json.js";
 import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf } from "./key-options.js";
 
 export const command = defineCommand({
@@ -44,11 +45,11 @@ ${values.reveal ? `private key: ${text}\n` : ""}public key: ${publicKey}
 
 The key of a leader: the leader keeps the file. Every server that it calls gets this entry, in "leaders" of its
 allow-list:
-  ${oneLine(forLeaders)}
+  ${printJson(forLeaders)}
 
 Or the key of a tool: leaders get the public key as their "toolKey". The tool's server gets this member, in
 "signed_http"."tools" of its configuration${values.reveal ? "" : `, with the content of the file in place of "${place}"`}:
-  ${memberText(forTool)}
+  ${printJson(forTool).slice(1, -1)}
 `);
     return EXIT.done;
   },

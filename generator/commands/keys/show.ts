@@ -1,10 +1,10 @@
 /** `svc-gen keys show FILE`: describes the content of a key file. */
 
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
-import { leaderEntry, oneLine } from "../../keys/key-entries.js";
+import { leaderEntry } from "../../keys/key-entries.js";
 import { readKeyFile } from "../../keys/key-file.js";
 import { publicKeyText } from "../../keys/key-forms.js";
-import { object } from "../../text/json.js";
+import { object, printJson } from "../../text/json.js";
 import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL } from "./key-options.js";
 
 export const command = defineCommand({
@@ -34,7 +34,7 @@ export const command = defineCommand({
     print(`public key: ${publicKey}\n`);
     if (values.reveal) print(`private key: ${text}\n`);
     if (mode !== undefined) print(`mode: ${mode}\n`);
-    print(`in an allow-list: ${oneLine(entry)}\n`);
+    print(`in an allow-list: ${printJson(entry)}\n`);
     for (const warning of warnings) complain(`warning: ${warning}\n`);
     return EXIT.done;
   },

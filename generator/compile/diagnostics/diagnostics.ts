@@ -55,11 +55,6 @@ export const CODES = {
     "run npm install, or npm install svc-runtime if package.json does not list it; with yarn, set nodeLinker: node-modules in .yarnrc.yml",
     "A class is a tool if it extends SvcTool of the package svc-runtime, so the compiler must be able to find that package.",
   ),
-  SVC104: note(
-    "svc-gen does not know this option of tsconfig.json, or its value",
-    "correct the option, unless the project's own tsc accepts it",
-    "svc-gen contains TypeScript 6.0 and reads every project with it. It ignores options and values of newer versions.",
-  ),
   SVC105: error(
     "the class looks like a tool, but does not extend SvcTool of svc-runtime",
     'import { SvcTool } from "svc-runtime" and extend SvcTool<Input, Output>; if the class is not a tool, rename its fqn or invoke',

@@ -70,7 +70,8 @@ export function propertyName(name: string): string {
 
 function stringLiteral(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  return countOf(text, '"') <= countOf(text, "'") ? doubleQuoted(text) : `'${inSingleQuotes(text)}'`;
+  const countOf = (quote: string) => text.split(quote).length;
+  return countOf('"') <= countOf("'") ? doubleQuoted(text) : `'${inSingleQuotes(text)}'`;
 }
 
 function doubleQuoted(text: string): string {
@@ -83,12 +84,6 @@ function inSingleQuotes(text: string): string {
 
 /** Texts that need no escapes in double quotes. */
 const PLAIN = /^[ !#-;=-[\]-~]*$/;
-
-function countOf(text: string, character: string): number {
-  let count = 0;
-  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count++;
-  return count;
-}
 
 /** Escapes invisible characters. In the printed code, they occur only in string literals. */
 function escapeInvisible(code: string): string {

@@ -99,8 +99,7 @@ export function readProject(layout: Layout): Project | InvalidProject {
     const found = place
       ? diagnostic("SVC102", { place })
       : diagnostic("SVC102", {}, displayPath(layout, source.fileName));
-    // An unknown option may be the misspelt `strict`.
-    return { diagnostics: [...config.notes, found], recorder };
+    return { diagnostics: [found], recorder };
   }
   const stubs = STUBS.map(([name]) => join(layout.out, name));
   const options: ts.CompilerOptions = {
@@ -116,10 +115,9 @@ export function readProject(layout: Layout): Project | InvalidProject {
   const all = config.files.map((path) => resolve(path));
   const files = all.filter((path) => !stubs.includes(path));
   const { installed, references } = config;
-  const notes = [...diagnostics, ...config.notes];
   const emits = !config.options.noEmit && !config.options.emitDeclarationOnly;
   const tsconfig = resolve(config.source.fileName);
-  return { layout, options, emits, tsconfig, installed, files, references, notes, recorder };
+  return { layout, options, emits, tsconfig, installed, files, references, notes: diagnostics, recorder };
 }
 
 /** Creates the program of a single run and records all its lookups. */

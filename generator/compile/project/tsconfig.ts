@@ -2,7 +2,6 @@
 
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
 import type { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
@@ -14,7 +13,6 @@ interface Config {
   readonly source: ts.TsConfigSourceFile;
   readonly options: ts.CompilerOptions;
   readonly installed: InstalledTypeScript | undefined;
-  readonly notes: readonly Diagnostic[];
   readonly files: readonly string[];
   readonly references: readonly ts.ProjectReference[] | undefined;
 }
@@ -42,8 +40,7 @@ export function readConfig(
   const [unread] = source.statements === undefined ? (source as InnerJsonFile).parseDiagnostics : [];
   if (unread !== undefined) return { problem: messageAndPlace(layout, unread).message };
   const parsed = ts.parseJsonSourceFileConfigFileContent(source, host, dirname(path), undefined, path);
-  // Unknown options may be valid in a newer TypeScript; other problems, and a missing base file (TS5083, TS6053), are
-  // errors.
+  // Unknown options and values may be valid in a newer TypeScript.
   const [fault] = [...(source as InnerJsonFile).parseDiagnostics, ...parsed.errors].filter(isConfigFault);
   if (fault !== undefined) {
     const { message, place } = messageAndPlace(layout, fault);
@@ -58,7 +55,6 @@ export function readConfig(
     source,
     options,
     installed,
-    notes: unknownOptions(layout, parsed.errors, installed),
     files: parsed.fileNames,
     references,
   };
@@ -87,24 +83,6 @@ interface InnerJsonFile extends ts.TsConfigSourceFile {
  */
 function isConfigFault({ code }: ts.Diagnostic): boolean {
   return (code >= 1000 && code < 2000) || [5012, 5024, 5083, 6053].includes(code);
-}
-
-/** Notes on options (TS5023, TS5025) and values of options (TS6046) that svc-gen's compiler does not know. */
-function unknownOptions(
-  layout: Layout,
-  errors: readonly ts.Diagnostic[],
-  installed: InstalledTypeScript | undefined,
-): Diagnostic[] {
-  // If the project's TypeScript is version 6 or later, it may know options that svc-gen's compiler does not, so only
-  // likely misspellings (TS5025) are reported.
-  const unknown = installed !== undefined && installed.major < 6 ? [5023, 5025] : [5025];
-  return errors.flatMap((error) => {
-    const { message, place } = messageAndPlace(layout, error);
-    const name = /'--(\w+)'/.exec(message)?.[1] ?? "";
-    const isValue = error.code === 6046;
-    if (!(isValue ? name !== "target" : unknown.includes(error.code))) return [];
-    return [diagnostic("SVC104", place === undefined ? {} : { place }, isValue ? name : message)];
-  });
 }
 
 /** For a tsconfig that only has references: the first referenced configuration with files. */

@@ -35,8 +35,7 @@ export const CORRECTED = {
   "member __proto__":
     "the library omits a member of this name: it sets the prototype of the schema's properties object instead",
   "tuple with a tail": "in [...A[], B] the library repeats the last element, B, instead of A",
-  "alias by name":
-    "the library replaces an alias named Readonly or Mutable by its type argument, and one named integer by an integer",
+  "alias by name": "the library replaces an alias named integer by an integer",
 } as const;
 
 /** Differences that may appear when the schemas are compared. */

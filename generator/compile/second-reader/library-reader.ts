@@ -105,7 +105,7 @@ export function openLibrary(program: Program): ReadType {
         shared[before.name] = before.definition;
         return { $ref: `#/definitions/${before.name}` };
       }
-      const definition = super.getTypeDefinition(withoutMisleadingAlias(type), ...more);
+      const definition = super.getTypeDefinition(type, ...more);
       const isStructured = ["properties", "items", "anyOf"].some((name) => Object.hasOwn(definition, name));
       // A recursive type was added while its members were read.
       if (isStructured && !once.has(type)) once.set(type, { name: String(once.size), definition });
@@ -255,18 +255,6 @@ export function openLibrary(program: Program): ReadType {
       if (schema !== undefined) definition.properties = { ...definition.properties, [property.name]: schema };
     }
   }
-
-  /** Hides an alias named `Readonly` or `Mutable` that the project declares: the library assumes TypeScript's own. */
-  const withoutMisleadingAlias = (type: ts.Type): ts.Type => {
-    const { aliasSymbol } = type;
-    if (aliasSymbol?.name !== "Readonly" && aliasSymbol?.name !== "Mutable") return type;
-    const isOwn = !aliasSymbol.declarations?.some((each) =>
-      program.program.isSourceFileDefaultLibrary(each.getSourceFile()),
-    );
-    if (!isOwn) return type;
-    corrected.add("alias by name");
-    return Object.create(type, { aliasSymbol: { value: undefined } });
-  };
 
   const reader = new Reader([], {}, {}, {}, program.checker, { ...getDefaultArgs(), required: true });
   return (type, plain) => {
