@@ -178,8 +178,7 @@ const LAYERS = [
     name: "generator/contract/metadata",
     files: "generator/contract/metadata",
     below: "generator/compile/model generator/compile/diagnostics",
-    packages: "svc-runtime/internal/generator ajv",
-    node: "module",
+    packages: "svc-runtime/internal/generator",
   },
   {
     name: "generator/compile/project",

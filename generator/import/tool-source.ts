@@ -101,7 +101,7 @@ ${[
   method("fqn", literal(fqn)),
   method("description", literal(/\S/.test(description) ? description : NO_DESCRIPTION)),
   method("path", literal(path)),
-  ...(timeout === undefined || timeout === DEFAULT_TIMEOUT_MS ? [] : [method("timeout", withDigitGroups(timeout))]),
+  ...(timeout === undefined || timeout === DEFAULT_TIMEOUT_MS ? [] : [method("timeout", String(timeout))]),
 ].join("\n")}
   override async invoke(_input: Input): Promise<Output> {
     return errEval("not implemented");
@@ -128,9 +128,4 @@ test("invoke", { todo: "write an input and its result" }, async (t) => {
   assert.deepEqual(await tool.invoke(input), {});
 });
 `;
-}
-
-/** Digits in groups of three: `5_000`. */
-function withDigitGroups(number: number): string {
-  return String(number).replace(/(?<=\d)(?=(?:\d{3})+$)/g, "_");
 }

@@ -53,7 +53,6 @@ export class Parameter<T = { deep: bigint }> extends SvcTool<{ a: T }, "done"> {
     '"done"',
     "type Node = { next?: Node }; type Shared = { t?: Node };",
   ),
-  "src/computed.ts": toolSource("Computed", "{ a: Size }", '"done"', 'enum Size { Small = "small".length, Large = 9 }'),
   "src/initialized.ts": toolSource(
     "Initialized",
     "{ a: Data }",

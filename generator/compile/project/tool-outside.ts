@@ -6,8 +6,7 @@ import { displayPath } from "./layout.js";
 import type { Program } from "./program.js";
 import { ts } from "./typescript.js";
 
-const TYPESCRIPT = [".ts", ".tsx", ".mts", ".cts"];
-const EXTENSIONS = [...TYPESCRIPT, ".js", ".mjs", ".cjs"];
+const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 const JAVASCRIPT = /\.([cm]?)js$/;
 const MAX_DEPTH = 4;
 const MAX_FILES = 200;
@@ -21,7 +20,7 @@ const MAX_FILES = 200;
 export function toolOutside(program: Program, fqn = "") {
   const { layout, sources } = program;
   const folders = new Set([dirname(layout.out), ...sources.map(({ fileName }) => dirname(fileName))]);
-  const found = filesOutside(program, EXTENSIONS)
+  const found = filesOutside(program)
     .filter((path) => !JAVASCRIPT.test(path) || folders.has(dirname(path)))
     .find((path) => {
       const text = readTextFile(path) ?? "";
@@ -36,15 +35,10 @@ export function toolOutside(program: Program, fqn = "") {
   return { path, hint };
 }
 
-/** Whether a TypeScript file of the project, such as a test, matches, although it is not part of the program. */
-export function matchesOutside(program: Program, pattern: RegExp): boolean {
-  return filesOutside(program, TYPESCRIPT).some((path) => pattern.test(readTextFile(path) ?? ""));
-}
-
 /** Absolute paths of at most {@link MAX_FILES} files near tsconfig.json that are not part of the program. */
-function filesOutside({ layout, program }: Program, extensions: readonly string[]): string[] {
+function filesOutside({ layout, program }: Program): string[] {
   return ts.sys
-    .readDirectory(layout.root, extensions, ["node_modules", "**/*.d.ts"], undefined, MAX_DEPTH)
+    .readDirectory(layout.root, EXTENSIONS, ["node_modules", "**/*.d.ts"], undefined, MAX_DEPTH)
     .slice(0, MAX_FILES)
     .filter((path) => program.getSourceFile(path) === undefined && isOfPackage(path, layout.root));
 }

@@ -20,7 +20,6 @@ export const CORRECTED = {
   "type parameter": "a type parameter of the class has its default type; the library derives an empty object",
   brand: "a branded type has the schema of its base; the library also requires an object",
   "list interface": "an interface that extends Array is an array; the library derives an object with Array's members",
-  "computed enum": "an enum with computed members is a number; the library omits the computed members",
   intersection:
     "an intersection is one object with the members of all parts; the library applies each part separately, even one that allows no other members",
   "index signature":

@@ -146,11 +146,6 @@ export function openLibrary(program: Program): ReadType {
       if (flags & TypeFlags.StringMapping || isUnreadTemplate(type)) {
         return correct("mapped strings", { type: "string", pattern: "" });
       }
-      const isComputed = (part: ts.Type) => (part.flags & (TypeFlags.Enum | TypeFlags.Union)) === TypeFlags.Enum;
-      if (isComputed(type)) return { type: "number" };
-      if (type.isUnion() && type.types.some(isComputed)) {
-        return correct("computed enum", { anyOf: type.types.map((part) => this.getTypeDefinition(part)) });
-      }
       if (flags & TypeFlags.NonPrimitive) return correct("object types", anyOf("object", "array"));
       if (!(flags & TypeFlags.Object) || predicates.isList(type)) return undefined;
       const name = predicates.builtIn(type);

@@ -4,7 +4,6 @@ import { closest } from "svc-runtime/internal/generator";
 import { escapeRegex } from "../../text/escape-regex.js";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { type Program, packageOf } from "../project/program.js";
-import { matchesOutside } from "../project/tool-outside.js";
 import {
   type ClassDeclaration,
   type ClassExpression,
@@ -114,8 +113,8 @@ export function checkKinds(program: Program, node: ClassNode, statics: Type, nam
 }
 
 /**
- * Public methods whose names are similar to those of SvcTool, but which no source or test uses: the author's own
- * methods have callers.
+ * Public methods whose names are similar to those of SvcTool, but which no source uses: the author's own methods have
+ * callers.
  */
 export function misspelt(program: Program, type: Type, names: readonly string[]) {
   return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
@@ -126,7 +125,7 @@ export function misspelt(program: Program, type: Type, names: readonly string[])
     // A member access, a name in quotes, or a member of a pattern or literal.
     const use = new RegExp(`\\.${word}(?![\\w$])|["']${word}["']|[{,]\\s*${word}\\s*[,}:=]`);
     const files = program.program.getSourceFiles().filter((file) => !program.isForeign(file));
-    if (files.some(({ text }) => use.test(text)) || matchesOutside(program, use)) return [];
+    if (files.some(({ text }) => use.test(text))) return [];
     return [{ key, found, detail: `SvcTool has ${meant}()`, hint: `rename it to ${meant}` }];
   });
 }

@@ -25,7 +25,7 @@ import { addEnumComment, addTypeComment, lowerSources, recordTags } from "./comm
 import { lowerArray, lowerList, lowerTuple } from "./lists.js";
 import { Lowering, type Use } from "./lowering.js";
 import { lowerStructure } from "./objects.js";
-import { isSwapped, lowerInput, lowerOutput } from "./ports.js";
+import { lowerInput, lowerOutput } from "./ports.js";
 import type { TypeReader } from "./type-reader.js";
 import { hasJson, literalOf, lowerUnion, lowerWithoutUndefined } from "./unions.js";
 
@@ -46,9 +46,8 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name, lowerType);
   recordTags(lowering, types.comments.ofNode(tool.declaration.compilerNode), { subject: tool.name });
-  const swapped = isSwapped(lowering, tool.input.type, tool.output.type);
-  const input = lowerInput(lowering, tool.input, swapped);
-  const output = swapped ? [] : lowerOutput(lowering, tool.output);
+  const input = lowerInput(lowering, tool.input);
+  const output = lowerOutput(lowering, tool.output);
   const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
   const ports = definitions.inline(input) as ObjectShape;
   const variants = output.map((each) => ({ ...each, payload: definitions.inline(each.payload) as ObjectShape }));

@@ -14,12 +14,11 @@ import { lowerPorts, nameOf } from "./objects.js";
 const { TypeFlags } = ts;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 
-export function lowerInput(lowering: Lowering, { type, syntax, node }: TypeUse, swapped: boolean): ObjectShape {
+export function lowerInput(lowering: Lowering, { type, syntax, node }: TypeUse): ObjectShape {
   lowering.side = "input";
   const use: Use = { subject: `${lowering.toolName}.Input`, node, syntax, depth: 0 };
   if (!lowering.predicates.isPlainObject(type)) {
-    if (swapped) lowering.report("SVC150", use, "it is a union of variants", "swap the types: SvcTool<Input, Output>");
-    else lowering.report("SVC150", use, lowering.printType(type));
+    lowering.report("SVC150", use, lowering.printType(type));
     return EMPTY;
   }
   const found = lowerPorts(lowering, type, use, false);
@@ -30,16 +29,6 @@ export function lowerInput(lowering: Lowering, { type, syntax, node }: TypeUse, 
   lowering.finish();
   reportSecrets(lowering, documented);
   return documented;
-}
-
-/** Whether a class passes its Output as Input, and its Input as Output. */
-export function isSwapped({ predicates, checker }: Lowering, input: ts.Type, output: ts.Type): boolean {
-  const isVariant = (type: ts.Type): boolean => {
-    if (type.isStringLiteral()) return true;
-    const [tag, ...more] = predicates.isPlainObject(type) ? checker.getPropertiesOfType(type) : [];
-    return tag !== undefined && more.length === 0 && predicates.isPlainObject(checker.getTypeOfSymbol(tag));
-  };
-  return input.isUnion() && input.types.every(isVariant) && predicates.isPlainObject(output) && !isVariant(output);
 }
 
 export function lowerOutput(lowering: Lowering, { type, syntax, node }: TypeUse): OutputVariant[] {
