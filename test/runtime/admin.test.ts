@@ -332,37 +332,27 @@ describe("probes", () => {
 });
 
 describe("its address", { concurrency: 2 }, () => {
-  it("is off by default; SVC_ADMIN_ADDR or the option turns it on, and the option takes precedence", async () => {
-    const child = run("const { adminUrl } = await bootstrap(One); console.log(adminUrl ?? 'off');", {
-      env: { BIND_ADDR: "127.0.0.1:0" },
-    });
+  /** The admin URL of a process, and what it has logged until its end. */
+  const adminOf = async (options: string, env: Record<string, string> = {}) => {
+    const code = `console.log((await bootstrap(One, ${options})).adminUrl ?? "off");`;
+    const child = run(code, { env: { BIND_ADDR: "127.0.0.1:0", ...env } });
     await child.url;
     await until(() => child.stdout() !== "", "it says so");
-    assert.equal(child.stdout(), "off\n");
     await stop(child);
-    const both = run(
-      "const { adminUrl } = await bootstrap(One, { admin: [[127, 0, 0, 2], 0] }); console.log(adminUrl);",
-      {
-        env: { BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "127.0.0.1:0" },
-      },
-    );
-    await both.url;
-    await until(() => both.stdout() !== "", "it says so");
-    assert.match(both.stdout(), /^http:\/\/127\.0\.0\.2:\d+\n$/);
-    await stop(both);
+    return { url: child.stdout().trim(), log: child.stderr() };
+  };
+
+  it("is off by default; SVC_ADMIN_ADDR or the option turns it on, and the option takes precedence", async () => {
+    assert.equal((await adminOf("{}")).url, "off");
+    const { url } = await adminOf("{ admin: [[127, 0, 0, 2], 0] }", { SVC_ADMIN_ADDR: "127.0.0.1:0" });
+    assert.match(url, /^http:\/\/127\.0\.0\.2:\d+$/);
   });
 
   it("can be an IPv6 address in the environment; the listener ends with the process", async () => {
-    const child = run("const { adminUrl } = await bootstrap(One); console.log(adminUrl);", {
-      env: { BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "[::1]:0" },
-    });
-    await child.url;
-    await until(() => child.stdout() !== "", "it says so");
-    const url = child.stdout().trim();
+    const { url, log } = await adminOf("{}", { SVC_ADMIN_ADDR: "[::1]:0" });
     assert.match(url, /^http:\/\/\[::1\]:\d+$/);
-    assert.ok(child.stderr().includes(`"admin":"${url}"`), "the log says where");
-    assert.ok(!child.stderr().includes("the admin listener"), "no warning");
-    await stop(child);
+    assert.ok(log.includes(`"admin":"${url}"`), "the log says where");
+    assert.ok(!log.includes("the admin listener"), "no warning");
   });
 
   it("logs a warning when other machines can reach it", async () => {

@@ -6,14 +6,13 @@ import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Codec, Contract } from "#client/wire/codec/contract.js";
+import type { Contract } from "#client/wire/codec/contract.js";
 import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/config/operator-file.js";
 import { strayVariables } from "#runtime/config/stray-variables.js";
 import { undeclaredNotice } from "#runtime/server/call/run/undeclared-notice.js";
 import { undeclaredMembers } from "#runtime/server/wire/undeclared.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { many, one } from "./counting-tool.js";
-import { keptLog } from "./tools.js";
 
 test("an operator's file may have 64 MiB; a larger one is not read", async (t) => {
   const directory = scratchFolder();
@@ -71,22 +70,6 @@ test("ten undeclared members are reported, from the first thousand values", () =
   // The list itself is one, its items follow, then the other member.
   const list = (length: number) => ({ list: new Array<number>(length).fill(1), other: 1 });
   assert.deepEqual([namesIn(list(998)), namesIn(list(999))], [1, 0]);
-});
-
-test("undeclared members of a signed call are found in its committed texts, whose size counts as that of a body", () => {
-  const log = keptLog();
-  const deep: Codec = { kind: "object", members: [{ name: "limit", codec: { kind: "json" }, optional: true }] };
-  const contract = { input: [one("flat"), many("deep", deep)] } as unknown as Contract;
-  const texts = (...values: readonly string[][]) => ({
-    texts: values.map((each) => each.map((text) => ({ document: undefined, bytes: Buffer.from(text) }))),
-  });
-  undeclaredNotice(contract)(texts(["1"], ['{"limit":1}', '{"limt":1}']), log);
-  assert.deepEqual(
-    log.entries.map(({ fields }) => fields),
-    [{ at: "deep[]", nearest: "limit" }],
-  );
-  undeclaredNotice(contract)(texts(["1".repeat(65_536)], ['{"limt":1}']), log);
-  assert.equal(log.entries.length, 1, "not looked at");
 });
 
 test("undeclared members are searched once a second, in bodies up to 64 KiB, until 20 positions are logged", (t) => {

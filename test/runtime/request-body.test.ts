@@ -40,52 +40,38 @@ function announcement(tool: CountingTool, length: number, leader: Leader, ...ext
   return requestText("POST", target, [...headers, ...extra, ["Content-Length", `${length}`]]);
 }
 
-/** Connections that are closed whatever becomes of the test. */
-async function withConnections(
-  url: string,
-  count: number,
-  test: (connections: RawConnection[]) => Promise<void>,
-): Promise<void> {
-  const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(url)));
-  try {
-    await test(connections);
-  } finally {
-    for (const connection of connections) connection.close();
-  }
-}
-
+const openAll = (url: string, count: number) =>
+  Promise.all(Array.from({ length: count }, () => RawConnection.open(url)));
 const at = (connections: readonly RawConnection[], i: number) => connections[i] ?? assert.fail();
 
 describe("bodies that are announced and not sent", () => {
   it("six with one captured set of headers, 64 MiB together, do not block another leader", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await serveSigned([tool]);
-    await withConnections(url, 6, async (connections) => {
-      for (const [i, connection] of connections.entries()) {
-        const length = (i < 5 ? 12 : 4) * MIB;
-        connection.send(announcement(tool, length, alice, ["Expect", "100-continue"]));
-        assert.equal((await connection.response("POST")).status, 100, "it is admitted");
-      }
-      assert.equal(load().bodyBytes.inFlight, 0);
-      for (const leader of [bob, alice]) {
-        const call = echoCall(tool, "1", { leader });
-        expectResult(await call.send(url), echoed("1"), call);
-      }
-    });
+    const connections = await openAll(url, 6);
+    for (const [i, connection] of connections.entries()) {
+      const length = (i < 5 ? 12 : 4) * MIB;
+      connection.send(announcement(tool, length, alice, ["Expect", "100-continue"]));
+      assert.equal((await connection.response("POST")).status, 100, "it is admitted");
+    }
+    assert.equal(load().bodyBytes.inFlight, 0);
+    for (const leader of [bob, alice]) {
+      const call = echoCall(tool, "1", { leader });
+      expectResult(await call.send(url), echoed("1"), call);
+    }
   });
 
   it("take memory only for the bytes that have arrived", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await serveFor([tool]);
-    await withConnections(url, 40, async (connections) => {
-      const before = process.memoryUsage().arrayBuffers;
-      for (const connection of connections) {
-        connection.send(requestText("POST", tool.target, [["Content-Length", `${12 * MIB}`]], "["));
-      }
-      await until(() => load().bodyBytes.inFlight === 40, "a byte of each is there");
-      const taken = process.memoryUsage().arrayBuffers - before;
-      assert.ok(taken < 40 * MIB, `${taken} bytes for 40`);
-    });
+    const connections = await openAll(url, 40);
+    const before = process.memoryUsage().arrayBuffers;
+    for (const connection of connections) {
+      connection.send(requestText("POST", tool.target, [["Content-Length", `${12 * MIB}`]], "["));
+    }
+    await until(() => load().bodyBytes.inFlight === 40, "a byte of each is there");
+    const taken = process.memoryUsage().arrayBuffers - before;
+    assert.ok(taken < 40 * MIB, `${taken} bytes for 40`);
   });
 });
 
@@ -101,22 +87,22 @@ describe("the bytes of bodies", () => {
   it("of one leader are at most as many as remain for others", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await signed(tool);
-    await withConnections(url, 3, async (connections) => {
-      for (const [i, connection] of connections.slice(0, 2).entries()) {
-        connection.send(announcement(tool, LIMIT, alice)).send(Buffer.alloc(999));
-        await until(() => load().bodyBytes.inFlight === 999 * (i + 1), "all but a byte is there");
-      }
-      // Under another key too, and before a byte of it is kept.
-      at(connections, 2).send(
-        announcement(tool, 10, { ...alice, kid: 18446744073709551615n, seed: Buffer.alloc(32, 2) }),
-      );
-      expectError(await at(connections, 2).response("POST"), 503, "overloaded");
-      const large = sized(tool, 990, bob);
-      assert.ok(large.body.length > 900 && large.body.length <= LIMIT);
-      expectResult(await large.send(url), echoed(`"${"a".repeat(890)}"`), large);
-      assert.equal(load().bodyBytes.inFlight, 1_998);
-      assert.equal(load().refused.bodyBytes, 1);
-    });
+    const connections = await openAll(url, 3);
+    for (const [i, connection] of connections.slice(0, 2).entries()) {
+      connection.send(announcement(tool, LIMIT, alice)).send(Buffer.alloc(999));
+      await until(() => load().bodyBytes.inFlight === 999 * (i + 1), "all but a byte is there");
+    }
+    // Under another key too, and before a byte of it is kept.
+    at(connections, 2).send(
+      announcement(tool, 10, { ...alice, kid: 18446744073709551615n, seed: Buffer.alloc(32, 2) }),
+    );
+    expectError(await at(connections, 2).response("POST"), 503, "overloaded");
+    const large = sized(tool, 990, bob);
+    assert.ok(large.body.length > 900 && large.body.length <= LIMIT);
+    expectResult(await large.send(url), echoed(`"${"a".repeat(890)}"`), large);
+    assert.equal(load().bodyBytes.inFlight, 1_998);
+    assert.equal(load().refused.bodyBytes, 1);
+    for (const connection of connections) connection.close();
     await until(() => load().bodyBytes.inFlight === 0, "nothing is held");
     const call = sized(tool, 990, alice);
     assert.equal((await call.send(url)).status, 200);
@@ -125,66 +111,63 @@ describe("the bytes of bodies", () => {
   it("of one leader are refused as they arrive, if they are more than remain", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await signed(tool);
-    await withConnections(url, 3, async (connections) => {
-      for (const connection of connections) {
-        connection.send(announcement(tool, LIMIT, alice, ["Expect", "100-continue"]));
-        assert.equal((await connection.response("POST")).status, 100, "it is admitted");
-      }
-      for (const connection of connections) connection.send(Buffer.alloc(600));
-      await until(() => load().bodyBytes.inFlight === 1_800, "600 of each are there");
-      at(connections, 0).send(Buffer.alloc(200));
-      await until(() => load().bodyBytes.inFlight === 2_000, "half of the bound is held");
-      at(connections, 1).send(Buffer.alloc(1));
-      expectError(await at(connections, 1).response("POST"), 503, "overloaded");
-      assert.equal(load().bodyBytes.inFlight, 1_400, "what had come of it is not held any more");
-      const call = echoCall(tool, "1", { leader: alice });
-      expectResult(await call.send(url), echoed("1"), call);
-    });
+    const connections = await openAll(url, 3);
+    for (const connection of connections) {
+      connection.send(announcement(tool, LIMIT, alice, ["Expect", "100-continue"]));
+      assert.equal((await connection.response("POST")).status, 100, "it is admitted");
+    }
+    for (const connection of connections) connection.send(Buffer.alloc(600));
+    await until(() => load().bodyBytes.inFlight === 1_800, "600 of each are there");
+    at(connections, 0).send(Buffer.alloc(200));
+    await until(() => load().bodyBytes.inFlight === 2_000, "half of the bound is held");
+    at(connections, 1).send(Buffer.alloc(1));
+    expectError(await at(connections, 1).response("POST"), 503, "overloaded");
+    assert.equal(load().bodyBytes.inFlight, 1_400, "what had come of it is not held any more");
+    const call = echoCall(tool, "1", { leader: alice });
+    expectResult(await call.send(url), echoed("1"), call);
   });
 
   it("without signatures are counted by connection, so there is always room for a small call", async () => {
     const tool = countingTool({ path: "sum" });
     const config = ToolkitRuntimeConfig.fromJsonStr(`{"invoke_max_body_bytes":${LIMIT}}`);
     const { url, load } = await serveFor([tool], { config, maxBodyBytesInFlight: BOUND, minBodyBytesPerSecond: 1 });
-    await withConnections(url, 6, async (connections) => {
-      let held = 0;
-      for (const connection of connections) {
-        const most = Math.min(LIMIT, Math.floor((BOUND - held) / 2));
-        connection.send(requestText("POST", tool.target, [["Content-Length", `${most}`]])).send(Buffer.alloc(most - 1));
-        held += most - 1;
-        await until(() => load().bodyBytes.inFlight === held, "all but a byte of what it may send is there");
-      }
-      assert.ok(held > BOUND - 200);
-      assert.equal(load().refused.bodyBytes, 0);
-      expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
-    });
+    const connections = await openAll(url, 6);
+    let held = 0;
+    for (const connection of connections) {
+      const most = Math.min(LIMIT, Math.floor((BOUND - held) / 2));
+      connection.send(requestText("POST", tool.target, [["Content-Length", `${most}`]])).send(Buffer.alloc(most - 1));
+      held += most - 1;
+      await until(() => load().bodyBytes.inFlight === held, "all but a byte of what it may send is there");
+    }
+    assert.ok(held > BOUND - 200);
+    assert.equal(load().refused.bodyBytes, 0);
+    expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
   });
 
   it("are not held for an unverified caller: it gets 401 even if there is no room for a leader", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await signed(tool);
-    await withConnections(url, 5, async (connections) => {
-      for (const [i, leader] of [alice, alice, bob].entries()) {
-        at(connections, i)
+    const connections = await openAll(url, 5);
+    for (const [i, leader] of [alice, alice, bob].entries()) {
+      at(connections, i)
+        .send(announcement(tool, LIMIT, leader))
+        .send(Buffer.alloc(999));
+    }
+    await until(() => load().bodyBytes.inFlight === 2_997, "they hold what they may");
+    const mallory = { id: "bob", kid: 0n, seed: Buffer.alloc(32, 66) };
+    for (const [i, leader, status, code] of [
+      [3, mallory, 401, "auth_failed"],
+      [4, bob, 503, "overloaded"],
+    ] as const) {
+      expectError(
+        await at(connections, i)
           .send(announcement(tool, LIMIT, leader))
-          .send(Buffer.alloc(999));
-      }
-      await until(() => load().bodyBytes.inFlight === 2_997, "they hold what they may");
-      const mallory = { id: "bob", kid: 0n, seed: Buffer.alloc(32, 66) };
-      for (const [i, leader, status, code] of [
-        [3, mallory, 401, "auth_failed"],
-        [4, bob, 503, "overloaded"],
-      ] as const) {
-        expectError(
-          await at(connections, i)
-            .send(announcement(tool, LIMIT, leader))
-            .response("POST"),
-          status,
-          code,
-        );
-      }
-      assert.deepEqual([load().bodyBytes.inFlight, load().refused.bodyBytes], [2_997, 1]);
-    });
+          .response("POST"),
+        status,
+        code,
+      );
+    }
+    assert.deepEqual([load().bodyBytes.inFlight, load().refused.bodyBytes], [2_997, 1]);
   });
 });
 
@@ -200,14 +183,13 @@ describe("a slow body", () => {
     it(`${what}: 408, and the connection ends`, async () => {
       const tool = countingTool({ path: "sum" });
       const { url, service } = await serveHasty([tool], { bodyGraceMs: 100, checkMs: 20, lingerMs: 50, requestMs: 0 });
-      await withConnections(url, 1, async ([connection = assert.fail()]) => {
-        connection.send(half(tool, sent, 12 * MIB));
-        const response = await connection.response("POST");
-        assert.equal(expectError(response, 408, "request_timeout"), "the body: at least 16384 bytes/s");
-        assert.equal(response.headers.get("connection"), "close");
-        assert.equal(service.load.bodyBytes.inFlight, 0);
-        await connection.closed();
-      });
+      const connection = await RawConnection.open(url);
+      connection.send(half(tool, sent, 12 * MIB));
+      const response = await connection.response("POST");
+      assert.equal(expectError(response, 408, "request_timeout"), "the body: at least 16384 bytes/s");
+      assert.equal(response.headers.get("connection"), "close");
+      assert.equal(service.load.bodyBytes.inFlight, 0);
+      await connection.closed();
       assert.equal(tool.calls.constructed, 0);
     });
   }
@@ -215,27 +197,25 @@ describe("a slow body", () => {
   it("a drip below the rate: 408, however long it goes on", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, service } = await serveHasty([tool], { bodyGraceMs: 100, checkMs: 20, lingerMs: 50, requestMs: 0 });
-    await withConnections(url, 1, async ([connection = assert.fail()]) => {
-      connection.send(half(tool, ""));
-      drip(connection.socket, " ", 5);
-      expectError(await connection.response("POST"), 408, "request_timeout");
-      await connection.closed();
-      assert.equal(service.load.bodyBytes.inFlight, 0);
-    });
+    const connection = await RawConnection.open(url);
+    connection.send(half(tool, ""));
+    drip(connection.socket, " ", 5);
+    expectError(await connection.response("POST"), 408, "request_timeout");
+    await connection.closed();
+    assert.equal(service.load.bodyBytes.inFlight, 0);
     proves("1.20");
   });
 
   it("is not a body that the server was too busy to read", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, service } = await serveHasty([tool], { bodyGraceMs: 200, checkMs: 20, requestMs: 0 });
-    await withConnections(url, 1, async ([connection = assert.fail()]) => {
-      connection.send(half(tool, '{"value":', 11));
-      await until(() => service.load.bodyBytes.inFlight === 9, "the first bytes are there");
-      connection.send("1}");
-      const end = performance.now() + 300;
-      while (performance.now() < end);
-      expectResult(await connection.response("POST"), echoed("1"));
-    });
+    const connection = await RawConnection.open(url);
+    connection.send(half(tool, '{"value":', 11));
+    await until(() => service.load.bodyBytes.inFlight === 9, "the first bytes are there");
+    connection.send("1}");
+    const end = performance.now() + 300;
+    while (performance.now() < end);
+    expectResult(await connection.response("POST"), echoed("1"));
   });
 });
 

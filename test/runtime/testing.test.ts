@@ -13,6 +13,7 @@ import { InvocationAborted } from "#runtime/index.js";
 import { ToolProject, toolSource } from "../generator/project.js";
 import { ECHO, INPUT, linkGenerator, project, TREE } from "./probe-project.js";
 import { control, type Input, Probe, Twice } from "./tested-tools.js";
+import { gate } from "./tools.js";
 
 async function harnessFor(t: TestContext, options: HarnessOptions = {}) {
   const harness = await createHarness(Probe, { project: project.root, ...options });
@@ -136,11 +137,9 @@ test("time can be advanced: for the deadline of a running call, and for the repl
   await harness.invokeRaw(done.request);
   assert.equal(control.runs, runs + 1);
 
-  let release = () => {};
-  control.release = new Promise((resolve) => {
-    release = resolve;
-  });
-  t.after(release);
+  const { promise, open } = gate();
+  control.release = promise;
+  t.after(() => open());
   const late = assert.rejects(harness.invoke({ ...INPUT, mode: "wait" }), refused(504, "tool_invocation_timeout"));
   await harness.advance(9_000);
   assert.equal(control.runs, runs + 2);
@@ -165,16 +164,13 @@ test("a harness closes at the end of its block", async () => {
 
 test("close aborts a tool that does not end", async (t) => {
   const harness = await harnessFor(t);
-  let release = () => {};
-  control.release = new Promise((resolve) => {
-    release = resolve;
-  });
-  t.after(release);
-  const started = new Promise<void>((resolve) => {
-    control.started = resolve;
-  });
+  const { promise, open } = gate();
+  control.release = promise;
+  t.after(() => open());
+  const started = gate();
+  control.started = started.open;
   const cut = assert.rejects(harness.invoke({ ...INPUT, mode: "wait" }), refused(504, "tool_invocation_timeout"));
-  await started;
+  await started.promise;
   await harness.close();
   await cut;
   assert.equal(control.signal?.reason instanceof InvocationAborted && control.signal.reason.reason, "shutdown");
