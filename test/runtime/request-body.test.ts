@@ -10,6 +10,7 @@ import { BodyPace } from "#runtime/server/http/request-body.js";
 import { Account } from "#runtime/server/load/account.js";
 import type { Refusals } from "#runtime/server/load/refusals.js";
 import { proves } from "../proves.js";
+import { holdTimers } from "./held-timers.js";
 import { drip, expectError, RawConnection, requestText } from "./raw.js";
 import {
   alice,
@@ -246,6 +247,19 @@ describe("the pace of bodies", () => {
         assert.deepEqual([whole.ended(), slow.ended()], [0, 1]);
       }
     });
+  });
+
+  it("has one timer while there are bodies, and none afterwards", (t) => {
+    const timers = holdTimers(100);
+    t.after(timers.restore);
+    const pace = new BodyPace(1_000, { bodyGraceMs: 500, checkMs: 100 });
+    for (let i = 0; i < 3; i++) {
+      const bodies = [body(pace), body(pace)];
+      assert.equal(timers.waiting.length, 1);
+      for (const { one } of bodies) pace.end(one);
+      timers.waiting[0]?.fire();
+      assert.equal(timers.waiting.length, 0);
+    }
   });
 });
 
