@@ -99,7 +99,7 @@ function rootOf(bytes: Buffer): Node {
       // No member of a receipt is a double; 1.0 is not the version 1.
       scalar: (document, entry) => (kindAt(document, entry) === DOUBLE ? null : scalarOf(document, entry)),
       array: (items) => items,
-      object: (names, values) => ({ names, values }),
+      object: (members) => ({ names: members.map(([name]) => name), values: members.map(([, value]) => value) }),
     });
   } catch (error) {
     if (error instanceof JsonError) throw new ReceiptSyntaxError(`not JSON: ${error.message}`);

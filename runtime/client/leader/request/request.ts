@@ -179,7 +179,8 @@ function fitsInline(text: Uint8Array, depth: number): boolean {
 
 function nestingDepth(document: JsonDocument): number {
   const above = (depths: readonly number[]) => 1 + depths.reduce((max, depth) => Math.max(max, depth), 0);
-  return foldTape<number>(document, 0, { scalar: () => 0, array: above, object: (_names, depths) => above(depths) });
+  const object = (members: readonly [string, number][]) => above(members.map(([, depth]) => depth));
+  return foldTape<number>(document, 0, { scalar: () => 0, array: above, object });
 }
 
 export interface SignOptions {

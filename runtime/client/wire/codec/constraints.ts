@@ -128,17 +128,7 @@ function matchCheck(matches: (text: string) => boolean, expected: string): Check
 
 /** Length of a text in code points, as in JSON Schema. A lone surrogate counts as one. */
 function codePoints(text: string): number {
-  let { length } = text;
-  for (let index = 0; index < text.length - 1; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0xd800 || unit > 0xdbff) continue;
-    const next = text.charCodeAt(index + 1);
-    if (next >= 0xdc00 && next <= 0xdfff) {
-      length--;
-      index++;
-    }
-  }
-  return length;
+  return text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, "_").length;
 }
 
 export function countCheck({ minItems, maxItems }: ListConstraints): Check<number> | undefined {

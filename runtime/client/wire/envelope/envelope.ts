@@ -1,10 +1,9 @@
 /** Reads the body of a signed request (protocol.md section 5). */
 
-import { Buffer } from "#platform/bytes";
 import { decodeBase64 } from "../base64.js";
 import type { PortShape } from "../bcs/bcs-shapes.js";
 import { MemberNames } from "../codec/member-names.js";
-import { inputFault, pathText } from "../fault.js";
+import { inputFault, type Path, pathText, type WireFault } from "../fault.js";
 import {
   ARRAY,
   after,
@@ -14,13 +13,12 @@ import {
   type JsonDocument,
   kindAt,
   OBJECT,
-  STRING,
   startAt,
   valueOfKey,
 } from "../json/document.js";
 import { JsonError } from "../json/error.js";
 import { textOf } from "../json/print.js";
-import { isStringOf, stringValueOf } from "../json/read.js";
+import { stringValueOf } from "../json/read.js";
 import { INPUT_BUDGET, MAX_VALUES } from "../protocol.js";
 import { InputHasher } from "../signature/input-hash.js";
 import { type Item, SignedInput } from "./committed-texts.js";
@@ -63,20 +61,19 @@ export class EnvelopeReader {
       if (error instanceof JsonError) throw inputFault(`body: ${error.message}`);
       throw error;
     }
-    const [list] = BODY.find(document, 0, undefined);
+    const [list] = BODY.find(document, 0, []);
     if (list === undefined || kindAt(document, list) !== ARRAY) throw inputFault("ports: expected an array");
     const values: (Item[] | undefined)[] = this.#ports.map(() => undefined);
     const budget: Budget = { left: INPUT_BUDGET, isEncoded: false };
-    const ports: PathStep = { up: undefined, step: "ports" };
     const end = after(document, list);
     for (let entry = firstIn(list), i = 0; entry < end; entry = after(document, entry), i++) {
-      const at: PathStep = { up: ports, step: i };
+      const at = ["ports", i];
       const [nameEntry, valueEntry] = PORT.find(document, entry, at);
       const port = this.#portOf(document, nameEntry, i, at);
       const { many } = this.#ports[port] as PortShape;
-      if (values[port] !== undefined) throw inputFault(`${stepsText(at)}: port ${this.#label(port)} is given twice`);
-      if (valueEntry === undefined) throw inputFault(`${stepsText(at)}.value: missing`);
-      values[port] = readValue(document, valueEntry, many, { up: at, step: "value" }, budget);
+      if (values[port] !== undefined) throw faultAt(at, `: port ${this.#label(port)} is given twice`);
+      if (valueEntry === undefined) throw faultAt(at, ".value: missing");
+      values[port] = readValue(document, valueEntry, many, [...at, "value"], budget);
     }
     for (let port = 0; port < values.length; port++) {
       if (values[port] === undefined) throw inputFault(`ports: port ${this.#label(port)} is missing`);
@@ -85,11 +82,11 @@ export class EnvelopeReader {
   }
 
   /** Index of the named port. Most leaders send ports in schema order, so the expected name is compared first. */
-  #portOf(document: JsonDocument, entry: number | undefined, i: number, at: PathStep): number {
+  #portOf(document: JsonDocument, entry: number | undefined, i: number, at: Path): number {
     const port = entry === undefined ? -1 : this.#names.indexOf(document, entry, i);
     if (port >= 0) return port;
     const isString = stringValueOf(document, entry) !== undefined;
-    throw inputFault(`${stepsText(at)}.port_name: ${isString ? this.#undeclared() : "expected a string"}`);
+    throw faultAt(at, `.port_name: ${isString ? this.#undeclared() : "expected a string"}`);
   }
 
   #undeclared(): string {
@@ -104,18 +101,8 @@ export class EnvelopeReader {
   }
 }
 
-/** Path in the body as a linked list, formatted only for an error. */
-interface PathStep {
-  readonly up: PathStep | undefined;
-  readonly step: string | number;
-}
-
-function stepsText(place: PathStep | undefined): string {
-  if (place === undefined) return "body";
-  const steps: (string | number)[] = [];
-  for (let at: PathStep | undefined = place; at !== undefined; at = at.up) steps.unshift(at.step);
-  return pathText(steps);
-}
+/** Fault at a place of the body. */
+const faultAt = (path: Path, what: string): WireFault => inputFault(`${pathText(path) || "body"}${what}`);
 
 /** Allowed members of an envelope object. */
 class AllowedMembers {
@@ -132,14 +119,14 @@ class AllowedMembers {
    *
    * @throws {@link WireFault} for an unknown member, or if the entry is not an object
    */
-  find(document: JsonDocument, entry: number, at: PathStep | undefined): (number | undefined)[] {
-    if (kindAt(document, entry) !== OBJECT) throw inputFault(`${stepsText(at)}: expected an object`);
+  find(document: JsonDocument, entry: number, at: Path): (number | undefined)[] {
+    if (kindAt(document, entry) !== OBJECT) throw faultAt(at, ": expected an object");
     const found: (number | undefined)[] = [undefined, undefined, undefined, undefined];
     const end = after(document, entry);
     for (let key = firstIn(entry), next = 0; key < end; next++) {
       const value = valueOfKey(key);
       const name = this.#names.indexOf(document, key, next);
-      if (name === -1) throw inputFault(`${stepsText(at)}: expected only the members ${this.#all}`);
+      if (name === -1) throw faultAt(at, `: expected only the members ${this.#all}`);
       found[name] = value;
       key = after(document, value);
     }
@@ -151,47 +138,33 @@ const BODY = new AllowedMembers("ports");
 const PORT = new AllowedMembers("port_name", "value");
 const VALUE = new AllowedMembers("one", "many");
 const ITEM = new AllowedMembers("kind", "data", "bytes", "id");
-const DATA = Buffer.from("data");
 
-/** The decoded bytes of a base64 string entry; undefined for anything else. */
-function base64Bytes(document: JsonDocument, entry: number | undefined): Buffer | undefined {
-  const { bytes } = document;
-  // latin1 is the fastest decoding; non-ASCII bytes are not base64 digits in latin1 either.
-  const encoded =
-    entry !== undefined && kindAt(document, entry) === STRING
-      ? bytes.toString("latin1", startAt(document, entry) + 1, endAt(document, entry) - 1)
-      : stringValueOf(document, entry);
-  return encoded === undefined ? undefined : decodeBase64(encoded);
-}
-
-function readValue(document: JsonDocument, entry: number, isMany: boolean, at: PathStep, budget: Budget): Item[] {
+function readValue(document: JsonDocument, entry: number, isMany: boolean, at: Path, budget: Budget): Item[] {
   const [one, many] = VALUE.find(document, entry, at);
   if (one !== undefined && many !== undefined) {
-    throw inputFault(`${stepsText(at)}: expected one of the members one, many, got both`);
+    throw faultAt(at, ": expected one of the members one, many, got both");
   }
   if (!isMany) {
-    if (one === undefined) throw inputFault(`${stepsText(at)}: expected the member one`);
-    return [readItem(document, one, { up: at, step: "one" }, budget)];
+    if (one === undefined) throw faultAt(at, ": expected the member one");
+    return [readItem(document, one, [...at, "one"], budget)];
   }
-  if (many === undefined) throw inputFault(`${stepsText(at)}: expected the member many`);
-  const list: PathStep = { up: at, step: "many" };
-  if (kindAt(document, many) !== ARRAY) throw inputFault(`${stepsText(list)}: expected an array`);
+  if (many === undefined) throw faultAt(at, ": expected the member many");
+  const list = [...at, "many"];
+  if (kindAt(document, many) !== ARRAY) throw faultAt(list, ": expected an array");
   const entries = itemsOf(document, many);
   if (entries.length < 1 || entries.length > MAX_VALUES) {
-    throw inputFault(`${stepsText(list)}: expected 1 to ${MAX_VALUES} values, got ${entries.length}`);
+    throw faultAt(list, `: expected 1 to ${MAX_VALUES} values, got ${entries.length}`);
   }
-  return entries.map((item, i) => readItem(document, item, { up: list, step: i }, budget));
+  return entries.map((item, i) => readItem(document, item, [...list, i], budget));
 }
 
-function readItem(document: JsonDocument, entry: number, at: PathStep, budget: Budget): Item {
+function readItem(document: JsonDocument, entry: number, at: Path, budget: Budget): Item {
   const [kindEntry, data, base64, id] = ITEM.find(document, entry, at);
-  if (kindEntry === undefined || !isStringOf(document, kindEntry, DATA)) {
-    const kind = stringValueOf(document, kindEntry);
-    if (kind === "object") throw inputFault(`${stepsText(at)}: expected data, got an object id`);
-    if (kind !== "data") throw inputFault(`${stepsText(at)}.kind: expected "data"`);
-  }
+  const kind = stringValueOf(document, kindEntry);
+  if (kind === "object") throw faultAt(at, ": expected data, got an object id");
+  if (kind !== "data") throw faultAt(at, '.kind: expected "data"');
   if (id !== undefined || (data === undefined) === (base64 === undefined)) {
-    throw inputFault(`${stepsText(at)}: expected one of the members data, bytes`);
+    throw faultAt(at, ": expected one of the members data, bytes");
   }
   let item: Item;
   let size: number;
@@ -200,14 +173,14 @@ function readItem(document: JsonDocument, entry: number, at: PathStep, budget: B
     const { spaced } = document;
     size = spaced ? textOf(document, data, "sent").length : endAt(document, data) - startAt(document, data);
   } else {
-    const bytes = base64Bytes(document, base64);
-    if (bytes === undefined)
-      throw inputFault(`${stepsText(at)}.bytes: expected a string of standard base64 with padding`);
+    const encoded = stringValueOf(document, base64);
+    const bytes = encoded === undefined ? undefined : decodeBase64(encoded);
+    if (bytes === undefined) throw faultAt(at, ".bytes: expected a string of standard base64 with padding");
     item = { entry: undefined, bytes };
     budget.isEncoded = true;
     size = bytes.length;
   }
   budget.left -= size;
-  if (budget.left < 0) throw inputFault(`${stepsText(at)}: the input is over the budget of ${INPUT_BUDGET} bytes`);
+  if (budget.left < 0) throw faultAt(at, `: the input is over the budget of ${INPUT_BUDGET} bytes`);
   return item;
 }

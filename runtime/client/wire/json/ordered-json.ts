@@ -27,6 +27,6 @@ export function readOrdered(bytes: Uint8Array): Json {
   return foldTape<Json>(parseJson(bytes), 0, {
     scalar: exactScalarOf,
     array: (items) => items,
-    object: (names, values) => new JsonObject(new Map(names.map((name, i) => [name, values[i] as Json]))),
+    object: (members) => new JsonObject(new Map(members)),
   });
 }

@@ -4,10 +4,14 @@ import {
   allMembers,
   DOUBLE,
   ESCAPED_STRING,
+  endAt,
   hasRepeatedName,
+  itemsOf,
   type JsonDocument,
+  kindAt,
   OBJECT,
   STRIDE,
+  startAt,
 } from "./document.js";
 import { formatDouble, serdeDouble } from "./numbers.js";
 import { stringOf, uniqueMembers } from "./read.js";
@@ -26,30 +30,16 @@ export type TextForm = "sent" | "canonical" | "legacy";
  * @returns a view of the document if it contains the text, otherwise a new buffer
  */
 export function textOf(document: JsonDocument, entry: number, form: TextForm): Buffer {
-  const { bytes, tape, spaced } = document;
-  const start = tape[entry + 1] as number;
-  const end = tape[entry + 2] as number;
-  const isSent = form === "sent" || !(document.doubles || document.escapes || hasRepeatedMembers(document, entry));
-  if (isSent && (!spaced || (tape[entry] as number) < ARRAY)) return bytes.subarray(start, end);
+  const { bytes, spaced, doubles, escapes } = document;
+  const isSent = form === "sent" || !(doubles || escapes || hasRepeatedMembers(document, entry));
+  if (isSent && (!spaced || kindAt(document, entry) < ARRAY)) {
+    return bytes.subarray(startAt(document, entry), endAt(document, entry));
+  }
   return new TextWriter(document, form).write(entry);
 }
 
-/** A container that is being written. */
-interface OpenContainer {
-  readonly close: number;
-  /** Tape index of the next item or key; unused if `members` is set. */
-  next: number;
-  readonly end: number;
-  /** Members in another order than on the tape; `place` is the index of the next one. */
-  readonly members: readonly (readonly [key: number, value: number])[] | undefined;
-  place: number;
-  first: boolean;
-}
-
-/** Writes one entry in one form. */
+/** Writes one entry in one form. Recursion is at most as deep as the document, which is limited to `MAX_DEPTH`. */
 class TextWriter {
-  readonly #source: Buffer;
-  readonly #unchanged: boolean;
   #target = EMPTY;
   #at = 0;
 
@@ -59,69 +49,54 @@ class TextWriter {
   constructor(document: JsonDocument, form: TextForm) {
     this.#document = document;
     this.#form = form;
-    this.#source = document.bytes;
-    this.#unchanged = form === "sent";
   }
 
-  write(root: number): Buffer {
-    const { tape } = this.#document;
-    const open: OpenContainer[] = [];
-    this.#entry(root, open);
-    for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
-      const { members, place, next } = container;
-      if (members === undefined ? next === container.end : place === members.length) {
-        this.#byte(container.close);
-        open.pop();
-        continue;
-      }
-      if (container.first) container.first = false;
-      else this.#byte(COMMA);
-      let value = next;
-      if (container.close === CLOSE_OBJECT) {
-        const [key, itsValue] = members?.[place] ?? [next, next + STRIDE];
-        this.#scalar(key);
-        this.#byte(COLON);
-        value = itsValue;
-      }
-      container.place++;
-      container.next = tape[value + 3] as number;
-      this.#entry(value, open);
-    }
+  write(entry: number): Buffer {
+    this.#value(entry);
     return this.#target.subarray(0, this.#at);
   }
 
-  /** Writes a scalar or the opening bracket of a container. The caller writes the content. */
-  #entry(entry: number, open: OpenContainer[]): void {
-    const { tape } = this.#document;
-    const kind = tape[entry];
-    if (kind !== ARRAY && kind !== OBJECT) {
-      this.#scalar(entry);
-      return;
+  #value(entry: number): void {
+    const kind = kindAt(this.#document, entry);
+    if (kind === ARRAY) this.#array(entry);
+    else if (kind === OBJECT) this.#object(entry);
+    else this.#scalar(entry);
+  }
+
+  #array(entry: number): void {
+    this.#byte(OPEN_ARRAY);
+    for (const [i, item] of itemsOf(this.#document, entry).entries()) {
+      if (i > 0) this.#byte(COMMA);
+      this.#value(item);
     }
-    this.#byte(kind === ARRAY ? OPEN_ARRAY : OPEN_OBJECT);
-    open.push({
-      close: kind === ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT,
-      next: entry + STRIDE,
-      end: tape[entry + 3] as number,
-      members: kind === OBJECT && !this.#unchanged ? repeatedMembers(this.#document, entry) : undefined,
-      place: 0,
-      first: true,
-    });
+    this.#byte(CLOSE_ARRAY);
+  }
+
+  #object(entry: number): void {
+    const members = this.#form === "sent" ? allMembers : uniqueMembers;
+    this.#byte(OPEN_OBJECT);
+    for (const [i, [key, value]] of members(this.#document, entry).entries()) {
+      if (i > 0) this.#byte(COMMA);
+      this.#scalar(key);
+      this.#byte(COLON);
+      this.#value(value);
+    }
+    this.#byte(CLOSE_OBJECT);
   }
 
   #scalar(entry: number): void {
-    const { tape } = this.#document;
-    const kind = tape[entry];
-    const start = tape[entry + 1] as number;
-    const end = tape[entry + 2] as number;
-    if (this.#unchanged || (kind !== DOUBLE && kind !== ESCAPED_STRING)) {
+    const { bytes } = this.#document;
+    const kind = kindAt(this.#document, entry);
+    const start = startAt(this.#document, entry);
+    const end = endAt(this.#document, entry);
+    if (this.#form === "sent" || (kind !== DOUBLE && kind !== ESCAPED_STRING)) {
       this.#reserve(end - start);
-      this.#at += this.#source.copy(this.#target, this.#at, start, end);
+      this.#at += bytes.copy(this.#target, this.#at, start, end);
       return;
     }
     const text =
       kind === DOUBLE
-        ? formatDouble(serdeDouble(this.#source, start, end), this.#form === "legacy")
+        ? formatDouble(serdeDouble(bytes, start, end), this.#form === "legacy")
         : quote(stringOf(this.#document, entry));
     // UTF-8 has at most three bytes per UTF-16 unit.
     this.#reserve(text.length * 3);
@@ -148,14 +123,6 @@ const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
-
-/** Members of an object with repeated names, each name once; undefined if no name is repeated. */
-function repeatedMembers(document: JsonDocument, object: number): [key: number, value: number][] | undefined {
-  if (!hasRepeatedName(document, object)) return undefined;
-  const all = allMembers(document, object);
-  const unique = uniqueMembers(document, object, all);
-  return unique === all ? undefined : unique;
-}
 
 /** Whether an object in the subtree of an entry may have a repeated member. */
 function hasRepeatedMembers(document: JsonDocument, root: number): boolean {

@@ -7,12 +7,12 @@ import {
   DOUBLE,
   ESCAPED_STRING,
   FALSE,
+  itemsOf,
   type JsonDocument,
   LARGE_INTEGER,
   NULL,
   OBJECT,
   SMALL_INTEGER,
-  STRIDE,
   STRING,
   TRUE,
 } from "./document.js";
@@ -108,45 +108,20 @@ export function entryKind(document: JsonDocument, entry: number): string {
 export interface TapeFold<T> {
   scalar(document: JsonDocument, entry: number): T;
   array(items: T[]): T;
-  /** `names` and `values` are in textual order, including repeated members. */
-  object(names: string[], values: T[]): T;
+  /** `members` are in textual order, including repeated ones. */
+  object(members: [name: string, value: T][]): T;
 }
 
-interface Frame<T> {
-  readonly end: number;
-  readonly names: string[] | undefined;
-  readonly values: T[];
-}
-
-/** Folds the subtree of an entry to one value, from the leaves up, without recursion. */
-export function foldTape<T>(document: JsonDocument, root: number, fold: TapeFold<T>): T {
-  const { tape } = document;
-  const open: Frame<T>[] = [];
-  for (let entry = root; ; ) {
-    const frame = open[open.length - 1];
-    if (frame?.names !== undefined && frame.names.length === frame.values.length && entry < frame.end) {
-      frame.names.push(stringOf(document, entry));
-      entry += STRIDE;
-    }
-    const kind = tape[entry] as number;
-    let value: T;
-    if (kind >= ARRAY && tape[entry + 3] !== entry + STRIDE) {
-      open.push({ end: tape[entry + 3] as number, names: kind === OBJECT ? [] : undefined, values: [] });
-      entry += STRIDE;
-      continue;
-    }
-    if (kind === ARRAY) value = fold.array([]);
-    else if (kind === OBJECT) value = fold.object([], []);
-    else value = fold.scalar(document, entry);
-    entry += STRIDE;
-    for (;;) {
-      const container = open[open.length - 1];
-      if (container === undefined) return value;
-      container.values.push(value);
-      if (container.end !== entry) break;
-      open.pop();
-      value =
-        container.names === undefined ? fold.array(container.values) : fold.object(container.names, container.values);
-    }
+/** Folds the subtree of an entry to one value, from the leaves up. Recursion is at most `MAX_DEPTH` levels deep. */
+export function foldTape<T>(document: JsonDocument, entry: number, fold: TapeFold<T>): T {
+  switch (document.tape[entry]) {
+    case ARRAY:
+      return fold.array(itemsOf(document, entry).map((item) => foldTape(document, item, fold)));
+    case OBJECT:
+      return fold.object(
+        allMembers(document, entry).map(([key, value]) => [stringOf(document, key), foldTape(document, value, fold)]),
+      );
+    default:
+      return fold.scalar(document, entry);
   }
 }

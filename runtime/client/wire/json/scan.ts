@@ -2,8 +2,7 @@
  * Parses JSON like serde_json, from bytes (protocol.md section 5).
  *
  * One pass validates the document and writes a tape: an entry for each value and key, in textual order. Sent text,
- * canonical text and values are derived from the tape. No function recurses; the cost is linear in the bytes for any
- * input.
+ * canonical text and values are derived from the tape. The cost is linear in the bytes for any input.
  */
 
 import { Buffer, isAscii, isUtf8 } from "#platform/bytes";

@@ -136,9 +136,9 @@ function foldPlain(
   return foldTape<unknown>(document, entry, {
     scalar,
     array: (items) => items,
-    object: (names, values) => {
+    object: (members) => {
       const object: Record<string, unknown> = {};
-      for (const [i, name] of names.entries()) setMember(object, name, values[i]);
+      for (const [name, value] of members) setMember(object, name, value);
       return object;
     },
   });
