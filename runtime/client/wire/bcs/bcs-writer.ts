@@ -20,12 +20,12 @@ export function exactBytes(name: string, value: Uint8Array, length: number): Uin
 }
 
 /** Encoded size of a length, in bytes. */
-export function lengthSize(length: number): number {
+function lengthSize(length: number): number {
   return length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x20_0000 ? 3 : length < 0x1000_0000 ? 4 : 5;
 }
 
 /** Writes a length as ULEB128 and returns the position after it. */
-export function writeLength(target: Buffer, at: number, length: number): number {
+function writeLength(target: Buffer, at: number, length: number): number {
   let rest = length;
   let position = at;
   while (rest >= 0x80) {
@@ -34,6 +34,13 @@ export function writeLength(target: Buffer, at: number, length: number): number 
   }
   target[position++] = rest;
   return position;
+}
+
+/** A length as ULEB128. */
+export function lengthBytes(length: number): Buffer {
+  const bytes = Buffer.alloc(lengthSize(length));
+  writeLength(bytes, 0, length);
+  return bytes;
 }
 
 function valueSize(value: RawValue): number {
@@ -54,26 +61,16 @@ export function nexusDataSize(values: readonly RawValue[], many: boolean): numbe
   return size;
 }
 
-/** Maximum number of bytes for which a loop is faster than `set`. */
-const MAX_LOOPED_BYTES = 64;
-
-/** Copies bytes and returns the position after them. */
-export function copyBytes(target: Buffer, at: number, bytes: Uint8Array): number {
-  const { length } = bytes;
-  if (length > MAX_LOOPED_BYTES) target.set(bytes, at);
-  else for (let i = 0; i < length; i++) target[at + i] = bytes[i] as number;
-  return at + length;
-}
-
 function writeBytes(target: Buffer, at: number, bytes: Uint8Array): number {
-  return copyBytes(target, writeLength(target, at, bytes.length), bytes);
+  const position = writeLength(target, at, bytes.length);
+  target.set(bytes, position);
+  return position + bytes.length;
 }
 
 /** Writes a name, which is ASCII. */
 function writeName(target: Buffer, at: number, text: string): number {
   const position = writeLength(target, at, text.length);
-  for (let i = 0; i < text.length; i++) target[position + i] = text.charCodeAt(i);
-  return position + text.length;
+  return position + target.write(text, position, "latin1");
 }
 
 function writeValue(target: Buffer, at: number, value: RawValue): number {
