@@ -1,5 +1,4 @@
 import type { DataReference, Encoded, ReferenceOf } from "svc-client/internal/wire/bcs/data";
-import { sharedBytes } from "svc-client/internal/wire/bytes";
 import { outputEncoderOf } from "./output-encoders.js";
 
 /** A tool class, reduced to its name and its output type. */
@@ -22,8 +21,7 @@ type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
 
 /**
  * JSON text of one value of an output port, exactly as the runtime writes it inline: checked against the contract, with
- * members in schema order and exact integers. Equal values have equal bytes, so they are stored once. The bytes are in
- * shared memory, so an upload does not copy them.
+ * members in schema order and exact integers. Equal values have equal bytes, so they are stored once.
  *
  * @example
  * ```ts
@@ -44,5 +42,5 @@ export function portJson<Output, Tag extends TagOf<Output>, Port extends keyof P
   port: Port,
   value: ContentOf<PayloadOf<Output, Tag>[Port]>,
 ): Encoded<ContentOf<PayloadOf<Output, Tag>[Port]>> {
-  return sharedBytes(outputEncoderOf(tool.fqn()).text(tag, port, value));
+  return Buffer.from(outputEncoderOf(tool.fqn()).text(tag, port, value));
 }

@@ -25,14 +25,10 @@ export interface ToolFqn {
  * @returns undefined for any other text
  */
 export function parseFqn(text: string): ToolFqn | undefined {
-  if (typeof text !== "string") return undefined;
-  const at = text.indexOf("@");
-  if (at < 0) return undefined;
-  const name = text.slice(0, at);
-  const parts = name.split(".");
-  if (parts.length < 3 || !parts.every((part) => PART.test(part))) return undefined;
-  const version = parseVersion(text.slice(at + 1));
-  return version === undefined ? undefined : { name, version, text: `${name}@${version}` };
+  if (typeof text !== "string" || fqnProblem(text) !== undefined) return undefined;
+  const [name, digits] = text.split("@") as [string, string];
+  const version = Number(digits);
+  return { name, version, text: `${name}@${version}` };
 }
 
 /**
@@ -40,20 +36,13 @@ export function parseFqn(text: string): ToolFqn | undefined {
  * from the author of the tool or the configuration.
  */
 export function fqnProblem(text: string): string | undefined {
-  if (parseFqn(text) !== undefined) return undefined;
   const at = text.indexOf("@");
   const name = at < 0 ? text : text.slice(0, at);
   if (name === "") return "the name is empty";
   const parts = name.split(".");
   for (const [index, part] of parts.entries()) {
-    const which = `part ${index + 1} (${quoted(part, MAX_QUOTED)})`;
-    if (part === "") return `part ${index + 1} is empty`;
-    const wrong = /[^a-z0-9_-]/u.exec(part)?.[0];
-    if (wrong !== undefined && /[A-Z]/.test(wrong))
-      return `${which} has the upper-case letter ${quoted(wrong, MAX_QUOTED)}`;
-    if (wrong !== undefined) return `${which} has the character ${quoted(wrong, MAX_QUOTED)}`;
-    if (!/^[a-z]/.test(part)) return `${which} does not begin with a letter`;
-    if (part.length < 2) return `${which} is too short: expected two characters or more`;
+    const problem = partProblem(part);
+    if (problem !== undefined) return `part ${index + 1} ${problem}`;
   }
   if (parts.length < 3)
     return `${quoted(name, MAX_QUOTED)} has ${parts.length === 1 ? "one part" : "two parts"}, expected three or more`;
@@ -61,14 +50,19 @@ export function fqnProblem(text: string): string | undefined {
   const version = text.slice(at + 1);
   if (version === "") return "the version after @ is missing: write @1";
   if (!DIGITS.test(version)) return `the version ${quoted(version, MAX_QUOTED)} is not a decimal number`;
-  return `the version ${quoted(version, MAX_QUOTED)} is not from 1 to ${MAX_VERSION}`;
+  const isInRange = Number(version) >= 1 && Number(version) <= MAX_VERSION;
+  return isInRange ? undefined : `the version ${quoted(version, MAX_QUOTED)} is not from 1 to ${MAX_VERSION}`;
 }
 
-function parseVersion(digits: string): number | undefined {
-  if (!DIGITS.test(digits)) return undefined;
-  let start = 0;
-  while (start < digits.length - 1 && digits[start] === "0") start++;
-  if (digits.length - start > 10) return undefined;
-  const version = Number(digits.slice(start));
-  return version >= 1 && version <= MAX_VERSION ? version : undefined;
+function partProblem(part: string): string | undefined {
+  if (PART.test(part)) return undefined;
+  if (part === "") return "is empty";
+  const which = `(${quoted(part, MAX_QUOTED)})`;
+  const wrong = /[^a-z0-9_-]/u.exec(part)?.[0];
+  if (wrong !== undefined) {
+    return `${which} has the ${/[A-Z]/.test(wrong) ? "upper-case letter" : "character"} ${quoted(wrong, MAX_QUOTED)}`;
+  }
+  return /^[a-z]/.test(part)
+    ? `${which} is too short: expected two characters or more`
+    : `${which} does not begin with a letter`;
 }

@@ -57,16 +57,19 @@ function decodeSeed(text: string): Uint8Array | string {
   // Truncated hex is usually valid base64, but of other bytes.
   const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
   if (digits !== undefined) return `${digits.length} hex digits`;
-  if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$|\.[a-z]{3,4}$/i.test(text)) return notHex(text);
+  if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$/i.test(text) || looksLikePath(text)) return notHex(text);
   return bytes === undefined ? `${text.length} characters in none of these formats` : `${bytes.length} bytes`;
 }
 
 function notHex(text: string): string {
   if (decodeAnyBase64(trimAscii(text))?.length === 32) return "32 bytes in base64";
-  if (/\.[a-z]{3,4}$/i.test(text)) return "a path in place of the content of the file";
+  if (looksLikePath(text)) return "a path in place of the content of the file";
   if (text !== trimAscii(text)) return "white space around the key: trim the text";
   return `${text.length} characters, some of which are not hex digits`;
 }
+
+/** Whether a text ends in the extension of a file. */
+const looksLikePath = (text: string) => /\.[a-z]{3,4}$/i.test(text);
 
 const isPem = (text: string) => text.trimStart().startsWith("-----BEGIN");
 

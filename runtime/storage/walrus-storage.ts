@@ -7,7 +7,6 @@
  */
 
 import { type Encoded, parseObjectId } from "svc-client/internal/wire/bcs/data";
-import { sharedBytes } from "svc-client/internal/wire/bytes";
 import { PlainValueError, plainText } from "svc-client/internal/wire/json/untyped-json";
 import { OUTPUT_BUDGET } from "svc-client/internal/wire/protocol";
 import { sha256 } from "svc-client/internal/wire/signature/hash";
@@ -204,7 +203,7 @@ export class WalrusStorage {
       if (error instanceof PlainValueError) throw new StorageError("invalid_upload", `upload: ${error.message}`);
       throw error;
     }
-    return this.upload<T>(sharedBytes(text), options);
+    return this.upload<T>(Buffer.from(text), options);
   }
 
   /**

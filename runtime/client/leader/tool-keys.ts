@@ -8,9 +8,6 @@ export type ToolKeys =
   | readonly PublicKey[]
   | (() => PublicKey | readonly PublicKey[] | Promise<PublicKey | readonly PublicKey[]>);
 
-/** Maximum number of prepared keys that are cached for a function. */
-const MAX_PREPARED = 16;
-
 /**
  * Returns a function that returns the prepared keys. If `keys` is a function, it is called each time. If it throws or
  * returns no valid keys, the promise rejects with a {@link LeaderError} `tool_key_unavailable`.
@@ -18,20 +15,10 @@ const MAX_PREPARED = 16;
  * @throws RangeError, TypeError if there is no key, or one that no signature can verify against
  */
 export function toolKeyRing(keys: ToolKeys): () => Promise<readonly VerifyKey[]> {
-  const cache = new Map<string, VerifyKey>();
   const prepared = (given: PublicKey | readonly PublicKey[]): VerifyKey[] => {
     const list = Array.isArray(given) ? (given as PublicKey[]) : [given as PublicKey];
     if (list.length === 0) throw new TypeError("toolKey: expected at least one key, got none");
-    return list.map((key) => {
-      if (typeof key !== "string") return publicKey(key);
-      let known = cache.get(key);
-      if (known === undefined) {
-        known = publicKey(key);
-        if (cache.size >= MAX_PREPARED) cache.clear();
-        cache.set(key, known);
-      }
-      return known;
-    });
+    return list.map((key) => publicKey(key));
   };
   if (typeof keys !== "function") {
     const known = Promise.resolve(prepared(keys));
