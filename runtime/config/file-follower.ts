@@ -1,11 +1,10 @@
-// Polls files that operators replace while a process runs. Versions are compared by content.
+// Polls files that operators replace while a process runs. Versions are compared by content, because timestamps are not
+// exact on every file system.
 //
 // Directory watchers are not used: a watcher stops if the directory is replaced, does not follow links, does not exist
 // on some file systems, and needs a file descriptor.
 
-import type { BigIntStats } from "node:fs";
-import { stat } from "node:fs/promises";
-import { type HashedFile, type HashedReading, isSameFile, readOperatorFileAsync } from "./operator-file.js";
+import { type HashedFile, type HashedReading, readOperatorFileAsync } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Milliseconds between checks. */
@@ -14,15 +13,6 @@ const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
 const SETTLE_MS = 100;
 /** After this many milliseconds, a version is checked even if the file keeps changing. */
 const MAX_SETTLE_MS = 1_000;
-
-/**
- * Files above this total size, in bytes, are read only if a timestamp differs, because hashing 64 MiB each second would
- * cost more than the calls. Smaller files are read at each check, because timestamps are not exact on every file
- * system.
- */
-const MAX_BYTES_EACH_CHECK = 256 * 1024;
-/** A file read within this many milliseconds after its last change may change again with the same timestamp. */
-const MIN_STAMP_AGE_MS = 100;
 
 /** Reason why a version was rejected. */
 export interface VersionRefusal {
@@ -80,8 +70,6 @@ export class FileFollower {
   readonly #pendingReloads: (() => void)[] = [];
   #wake: (() => void) | undefined;
   #closed = false;
-  /** State and timestamps of large files when they were last read. */
-  #stamped: { readonly state: string; readonly stamps: readonly BigIntStats[] } | undefined;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -129,10 +117,6 @@ export class FileFollower {
   }
 
   async #check(forced: boolean): Promise<void> {
-    if (!forced && (await this.#hasKnownStamps())) {
-      if (this.#judged === this.#inForce) this.#counter.seenGood();
-      return;
-    }
     let version = await this.#read();
     const end = performance.now() + MAX_SETTLE_MS;
     for (let last: string | undefined; !forced && version.state !== this.#judged; version = await this.#read()) {
@@ -155,7 +139,7 @@ export class FileFollower {
     } = this.#options;
     if (state === this.#inForce) {
       const isRecovered = this.#counter.fault !== undefined;
-      this.#counter.countUnchanged();
+      this.#counter.seenGood();
       this.#reported.clear();
       log.info({}, `${title} ${isRecovered ? "again contains the version in use" : "is unchanged"}`);
       return;
@@ -195,25 +179,9 @@ export class FileFollower {
   }
 
   async #read(): Promise<Version> {
-    const began = Date.now();
     const readings = await Promise.all(this.#options.paths.map(readOperatorFileAsync));
     const state = stateOf(readings.map((reading) => ("fault" in reading ? reading.fault : reading.digest)));
-    const isOld = ({ ctimeMs }: BigIntStats) => Math.abs(began - Number(ctimeMs)) > MIN_STAMP_AGE_MS;
-    const stamps = readings.flatMap((reading) => ("fault" in reading || !isOld(reading.stats) ? [] : [reading.stats]));
-    const bytes = readings.reduce((sum, reading) => sum + ("fault" in reading ? 0 : reading.bytes.length), 0);
-    const isStamped = stamps.length === readings.length && bytes > MAX_BYTES_EACH_CHECK;
-    this.#stamped = isStamped ? { state, stamps } : undefined;
     return { state, readings };
-  }
-
-  /** Whether the files have the same timestamps as when they were last checked. */
-  async #hasKnownStamps(): Promise<boolean> {
-    const { state, stamps } = this.#stamped ?? {};
-    if (state === undefined || state !== this.#judged) return false;
-    const stats = await Promise.all(
-      this.#options.paths.map((path) => stat(path, { bigint: true }).catch(() => undefined)),
-    );
-    return stats.every((found, i) => found !== undefined && isSameFile(found, stamps?.[i] as BigIntStats));
   }
 
   /** Waits for a number of milliseconds, or until a reload. */

@@ -16,8 +16,8 @@ export interface OperatorFile {
 /** A file, or the reason why it cannot be used: `must be …, got …; …`. */
 export type FileReading = OperatorFile | { readonly fault: string };
 
-/** Maximum size of a file, in bytes. Reading a larger one every second would cost more than the calls. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** Maximum size of a file, in bytes: an allow-list of some 100,000 keys. A server reads each file every second. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Non-blocking, so that opening a pipe does not wait for a writer. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -72,7 +72,7 @@ export function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
   return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ino === b.ino && a.ctimeNs === b.ctimeNs && a.dev === b.dev;
 }
 
-const TOO_LARGE = { fault: "must be at most 64 MiB, got a larger file; make it smaller" };
+const TOO_LARGE = { fault: "must be at most 16 MiB, got a larger file; make it smaller" };
 
 export function digestOf(bytes: Uint8Array): string {
   return sha256(bytes).toString("base64");

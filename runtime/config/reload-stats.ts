@@ -6,12 +6,8 @@ export interface ReloadStats {
   readonly applied: number;
   /** Number of distinct versions or errors that were rejected; the last valid version stayed in use. */
   readonly refused: number;
-  /** Number of checks that found the current version again, after an error or on a requested reload. */
-  readonly unchanged: number;
   /** Current problem of the file; undefined while it contains the current version. Contains no text from the file. */
   readonly fault: string | undefined;
-  /** Milliseconds since the current version was adopted. */
-  readonly versionAgeMs: number;
   /**
    * Milliseconds since the file on disk was last confirmed to match the version in use. Normally at most the check
    * interval.
@@ -32,14 +28,8 @@ export interface Reloads {
 export class ReloadCounter implements ReloadStats {
   applied = 0;
   refused = 0;
-  unchanged = 0;
   fault: string | undefined;
-  #appliedAt = performance.now();
-  #goodAt = this.#appliedAt;
-
-  get versionAgeMs(): number {
-    return performance.now() - this.#appliedAt;
-  }
+  #goodAt = performance.now();
 
   get lastGoodAgeMs(): number {
     return performance.now() - this.#goodAt;
@@ -48,13 +38,6 @@ export class ReloadCounter implements ReloadStats {
   /** Counts a new version that was adopted. */
   countApplied(): void {
     this.applied++;
-    this.#appliedAt = performance.now();
-    this.seenGood();
-  }
-
-  /** Counts a return to the current version, or a requested reload without a change. */
-  countUnchanged(): void {
-    this.unchanged++;
     this.seenGood();
   }
 

@@ -399,7 +399,6 @@ export class RedisReplayStore implements ReplayStore {
           "a call ran in two processes, because Redis lost the entry of the first run",
         );
       },
-      renewed: () => this.#figures.renewals++,
       restored: () => this.#figures.restored++,
       reclaimed: () => this.#figures.reclaimed++,
     };

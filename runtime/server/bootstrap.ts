@@ -1,7 +1,6 @@
 /** Starts servers from tool classes (protocol.md sections 8 to 10). */
 
 import { checkOptions } from "svc-client/internal/check-options";
-import { parseFqn } from "svc-client/internal/fqn";
 import { prettyJson } from "svc-client/internal/wire/json/pretty-json";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
@@ -9,7 +8,6 @@ import type { ListenAddress } from "../config/listen-address.js";
 import type { Reloads } from "../config/reload-stats.js";
 import type { SvcToolClass } from "../tool.js";
 import { documentOf } from "./call/meta.js";
-import { strayFields } from "./call/run/async-errors.js";
 import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import { type Address, listenAddressFromEnv, listenAddressOf } from "./http/address.js";
@@ -58,13 +56,6 @@ export interface RunningServer {
 }
 
 type Tools = SvcToolClass | readonly SvcToolClass[];
-
-/** Whether an address cannot be bound together with another one. `::` also receives IPv4, `0.0.0.0` only IPv4. */
-function isTaken({ host, port }: ListenAddress, other: ListenAddress): boolean {
-  const hosts = [host, other.host];
-  const isWildcard = hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some((each) => each.includes(":")));
-  return port !== 0 && port === other.port && (host === other.host || isWildcard);
-}
 
 /** Distinguishes an address, whose first element is an array of octets, from a list of tools. */
 function isAddress(value: unknown): value is Address {
@@ -122,10 +113,9 @@ export async function bootstrap(
       process.on("SIGHUP", () => void starting.then((server) => server.reload()).catch(() => {}));
     }
     const server = await starting;
-    const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (err: unknown) => {
-        logger.error({ err, ...strayFields(served) }, `${event} outside a call: await promises, catch errors`);
+        logger.error({ err }, `${event} outside a call: await promises, catch errors`);
       });
     }
     // With port 0, the parent does not know the address.
@@ -146,9 +136,11 @@ function hasFiles(config: ToolkitRuntimeConfig | undefined): boolean {
 function startupMessage(error: unknown): string {
   if (error instanceof StartupError || error instanceof ConfigError || error instanceof RangeError)
     return error.message;
-  const { syscall = "", message, stack } = Object(error) as NodeJS.ErrnoException;
-  if (syscall === "listen" || syscall === "bind")
-    return `${message}; free the address, or set another one: ${ENV_BIND_ADDR} for the tools, ${ENV_ADMIN_ADDR} for the admin listener`;
+  const { syscall = "", code, message, stack } = Object(error) as NodeJS.ErrnoException;
+  if (syscall === "listen" || syscall === "bind") {
+    const remedy = code === "EADDRINUSE" ? "free the address, or set another one" : "set another address";
+    return `${message}; ${remedy}: ${ENV_BIND_ADDR} for the tools, ${ENV_ADMIN_ADDR} for the admin listener`;
+  }
   return (syscall === "" ? stack : message) ?? String(error);
 }
 
@@ -192,16 +184,6 @@ export async function serve(
   const endpoint =
     listenAddressOf("bootstrap", options.address) ?? listenAddressFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
   const adminEndpoint = listenAddressOf("admin", options.admin) ?? listenAddressFromEnv(ENV_ADMIN_ADDR);
-  if (adminEndpoint !== undefined && isTaken(adminEndpoint, endpoint)) {
-    const name = options.admin === undefined ? ENV_ADMIN_ADDR : "admin";
-    throw new StartupError(`${name}: expected another address than that of the tools, got the same; change the port`);
-  }
-  // systemd sets LISTEN_PID to the process that it starts, so that other processes do not use its sockets.
-  if (process.env.LISTEN_FDS !== undefined && process.env.LISTEN_PID === String(process.pid)) {
-    throw new StartupError(
-      `LISTEN_FDS: expected no sockets of systemd, because the server opens its own; remove the .socket unit and set ${ENV_BIND_ADDR}`,
-    );
-  }
   const log = loggerOf(options);
   if (endpoint === DEFAULT_ENDPOINT && process.env.PORT !== undefined) {
     log.warn(

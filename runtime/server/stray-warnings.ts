@@ -1,6 +1,6 @@
 /** Reports environment variables whose names resemble settings. */
 
-import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
+import { displayVariable, type StrayVariable } from "../config/stray-variables.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 
@@ -31,8 +31,13 @@ export function warnOfStrays(strays: readonly StrayVariable[], log: ServerLogger
  * @param more remedies
  * @throws {@link StartupError}
  */
-export function refuseMisspelt(setting: string, consequence: string, more = ""): void {
-  const misspelt = strayVariables(process.env).find(({ nearest }) => nearest === setting);
+export function refuseMisspelt(
+  strays: readonly StrayVariable[],
+  setting: string,
+  consequence: string,
+  more = "",
+): void {
+  const misspelt = strays.find(({ nearest }) => nearest === setting);
   if (misspelt === undefined) return;
   throw new StartupError(
     `${displayVariable(misspelt.name)} is set but ${setting} is not: ${consequence}; rename the variable to ${setting}, or unset it${more}`,

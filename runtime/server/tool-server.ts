@@ -6,6 +6,7 @@ import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys
 import { ENV_TOOLKIT_CONFIG_PATH, replayTtlOf, similarEntry, ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_REDIS_URL, numberSetting, REDIS_SETTINGS } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
+import { strayVariables } from "../config/stray-variables.js";
 import { vulnerableNode } from "../internal/node-version.js";
 import { endsWithin } from "../time-limit.js";
 import { SvcTool } from "../tool.js";
@@ -14,7 +15,6 @@ import { InvokeService } from "./call/invoke-service.js";
 import type { Refusal } from "./call/messages.js";
 import { type Observer, Observers } from "./call/observers.js";
 import { createClasses } from "./call/run/class-hooks.js";
-import { uncalledAuthorize } from "./call/run/execution.js";
 import type { ServedTool } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { Pages } from "./http/cors.js";
@@ -253,7 +253,9 @@ async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplaySt
       `the settings of the shared replay store are ignored, because answers to unsigned calls are not stored: set ${ENV_TOOLKIT_CONFIG_PATH} to a configuration that requires signatures, or unset the settings`,
     );
   }
-  if (signed) refuseMisspelt(ENV_REDIS_URL, "without a shared replay store a call can run again in another replica");
+  const strays = strayVariables(process.env);
+  if (signed)
+    refuseMisspelt(strays, ENV_REDIS_URL, "without a shared replay store a call can run again in another replica");
   return undefined;
 }
 
@@ -296,7 +298,7 @@ function engineOf(name: EngineName | undefined): EngineSelection {
 function warnOfUncalledAuthorize(tools: readonly ServedTool[], log: ServerLogger): void {
   for (const { fqn, tool } of tools) {
     if (tool.prototype.authorize === SvcTool.prototype.authorize) continue;
-    log.warn({ tool: fqn }, uncalledAuthorize(fqn));
+    log.warn({ tool: fqn }, `authorize of ${fqn} does not run: calls are unsigned`);
   }
 }
 

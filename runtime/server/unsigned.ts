@@ -33,8 +33,9 @@ export function checkUnsigned(
   const isAsked = isUnsignedByName(config) || (options.allowUnsigned ?? allowedByEnv());
   const hasNone = options.config === undefined && process.env[ENV_TOOLKIT_CONFIG_PATH] === undefined;
   const consequence = "without a configuration every caller would be served without signatures";
-  if (hasNone && !isAsked) refuseMisspelt(ENV_TOOLKIT_CONFIG_PATH, consequence, `, or ${ASK}`);
-  warnOfStrays(strayVariables(process.env), log);
+  const strays = strayVariables(process.env);
+  if (hasNone && !isAsked) refuseMisspelt(strays, ENV_TOOLKIT_CONFIG_PATH, consequence, `, or ${ASK}`);
+  warnOfStrays(strays, log);
   if (config.signedHttpIsRequired()) return;
   if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
     throw new StartupError(

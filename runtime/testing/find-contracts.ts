@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseFqn } from "svc-client/internal/fqn";
 import type { Contract } from "svc-client/internal/wire/codec/contract";
+import { kindOf } from "svc-client/internal/wire/kinds";
 import { contractOf, provideContracts } from "../contracts.js";
 import { StartupError } from "../server/errors/startup-error.js";
 import { SvcTool, type SvcToolClass } from "../tool.js";
@@ -32,9 +33,6 @@ interface Project {
   readonly tsconfig?: string;
 }
 
-/** Generated contracts by tool name, with their project and the classes tested with them. */
-const generated = new Map<string, { contract: Contract; project: Project; classes: WeakSet<object> }>();
-
 /**
  * Registers the contracts of tool classes.
  *
@@ -45,27 +43,19 @@ export async function findContracts(
   { contracts, project }: ContractSources,
 ): Promise<void> {
   if (contracts !== undefined) provideContracts(contracts);
-  const named = tools.map((tool) => ({ tool, fqn: nameOf(tool) ?? "" })).filter(({ fqn }) => fqn !== "");
-  const missing = () => named.find(({ fqn }) => contractOf(fqn) === undefined)?.fqn;
+  const names = tools.flatMap((tool) => nameOf(tool) ?? []);
+  const missing = () => names.find((fqn) => contractOf(fqn) === undefined);
   const wanted = missing();
-  if (wanted !== undefined && contracts !== undefined) {
+  if (wanted === undefined) return;
+  if (contracts !== undefined) {
     const got = contracts.map(({ fqn }) => fqn).join(", ") || "none";
     throw new StartupError(`contracts: expected a contract of ${wanted}, got ${got}: run svc-gen`);
   }
-  const reloaded = named.find(({ tool, fqn }) => isReloaded(tool, fqn))?.fqn ?? "";
-  const from = wanted === undefined ? generated.get(reloaded)?.project : projectOf(project);
-  if (from === undefined) return;
-  const { contractsOf } = await generatorOf(from.root, wanted ?? reloaded);
+  const from = projectOf(project);
+  const { contractsOf } = await generatorOf(from.root, wanted);
   const made = await contractsOf(from);
-  for (const contract of made) {
-    const { fqn } = contract;
-    const last = generated.get(fqn);
-    // Do not replace a contract that was not generated here: another harness may use it.
-    if (contractOf(fqn) !== last?.contract) continue;
-    provideContracts([contract]);
-    generated.set(fqn, { contract, project: from, classes: last?.classes ?? new WeakSet() });
-  }
-  for (const { tool, fqn } of named) generated.get(fqn)?.classes.add(tool);
+  // Another harness may use a contract that is known already.
+  provideContracts(made.filter(({ fqn }) => contractOf(fqn) === undefined));
   const absent = missing();
   if (absent === undefined) return;
   const got = made.map(({ fqn }) => fqn).join(", ");
@@ -73,24 +63,11 @@ export async function findContracts(
   throw new StartupError(`${absent}: ${where}. Pass the project of the tool: ${NAMED_PROJECT}`);
 }
 
-/**
- * Whether a class differs from those for which its contract was generated, because a watching test runner has reloaded
- * it.
- */
-function isReloaded(tool: object, fqn: string): boolean {
-  const made = generated.get(fqn);
-  if (made === undefined || contractOf(fqn) !== made.contract) return false;
-  for (let base: object | null = tool; base !== null; base = Object.getPrototypeOf(base)) {
-    if (made.classes.has(base)) return false;
-  }
-  return true;
-}
-
 /** Name of a tool; undefined for an invalid class, which is reported later. */
 function nameOf(tool: SvcToolClass): string | undefined {
   const given: unknown = tool;
   if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
-    const got = given instanceof SvcTool ? "an instance: omit new" : typeof given;
+    const got = given instanceof SvcTool ? "an instance: omit new" : kindOf(given);
     throw new StartupError(`createHarness: expected a class that extends SvcTool, or a list of them, got ${got}`);
   }
   try {

@@ -5,7 +5,6 @@ import { execFile, spawnSync } from "node:child_process";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { ToolProject, toolSource } from "../generator/project.js";
 import { REPOSITORY } from "../repository.js";
@@ -19,21 +18,16 @@ import module from "node:module";
 import { SvcTool } from "svc-runtime";
 import { createHarness } from "svc-runtime/testing";
 
-export async function ports() {
-  class Echo extends SvcTool {
-    static fqn() { return "xyz.test.tool-echo@1"; }
-    static description() { return "A tool."; }
-    static path() { return "Echo"; }
-    invoke(input) { return { ok: { n: input.n } }; }
-  }
-  const harness = await createHarness(Echo, { project: new URL(".", import.meta.url) });
-  await harness.close();
-  return Object.keys(Echo.meta("https://example.com/").input_schema.properties).join();
+class Echo extends SvcTool {
+  static fqn() { return "xyz.test.tool-echo@1"; }
+  static description() { return "A tool."; }
+  static path() { return "Echo"; }
+  invoke(input) { return { ok: { n: input.n } }; }
 }
-if (process.argv[1] === import.meta.filename) {
-  const names = await ports();
-  console.log(names, Object.keys(module._cache).some((path) => path.includes("/ts-morph/")) ? "generated" : "kept");
-}
+const harness = await createHarness(Echo, { project: new URL(".", import.meta.url) });
+await harness.close();
+const names = Object.keys(Echo.meta("https://example.com/").input_schema.properties).join();
+console.log(names, Object.keys(module._cache).some((path) => path.includes("/ts-morph/")) ? "generated" : "kept");
 `;
 
 /** A project with the test file, and what runs of it print. */
@@ -75,12 +69,4 @@ test("the test kit uses the contracts of a build, and the lock of a killed proce
   const built = spawnSync(process.execPath, [join(REPOSITORY, "generator/bin.js")], { cwd: project.root });
   assert.equal(built.status, 0, String(built.stderr));
   assert.deepEqual(await runs(1), ["n kept"]);
-});
-
-test("a class that a watching runner loads again has its new contract in the same process", async () => {
-  const { project } = projectWithTest();
-  const { ports } = (await import(pathToFileURL(join(project.root, "kit.mjs")).href)) as { ports(): Promise<string> };
-  assert.equal(await ports(), "n");
-  project.write({ "src/echo.ts": SOURCE.replace("{ n: number }", "{ n: number; m: number }") });
-  assert.equal(await ports(), "n,m");
 });

@@ -175,10 +175,8 @@ describe("metrics", () => {
     })) {
       assert.equal(value(sample), expected, sample);
     }
-    for (const sample of ["svc_file_version_age_seconds", "svc_file_last_good_age_seconds"]) {
-      const age = value(`${sample}{file="allow_list"}`) ?? -1;
-      assert.ok(age >= 0 && age < 60, `${sample} is ${age}`);
-    }
+    const age = value('svc_file_last_good_age_seconds{file="allow_list"}') ?? -1;
+    assert.ok(age >= 0 && age < 60, `the file was confirmed ${age} s ago`);
     const ready = await get(adminUrl(server), "/readyz?verbose");
     assert.equal(ready.status, 200, "the last good version serves");
     assert.match(
@@ -378,12 +376,6 @@ describe("its address", { concurrency: 2 }, () => {
     await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {
       message: "admin: expected an address such as [[127, 0, 0, 1], 8080], got another value",
     });
-    for (const one of ["127.0.0.1", "0.0.0.0"]) {
-      process.env.SVC_ADMIN_ADDR = `${one}:8080`;
-      await assert.rejects(serve([countingTool().class], { ...options, address: [[127, 0, 0, 1], 8080] }), {
-        message: "SVC_ADMIN_ADDR: expected another address than that of the tools, got the same; change the port",
-      });
-    }
     const taken = createServer().listen(0, "127.0.0.1");
     t.after(() => taken.close());
     await once(taken, "listening");

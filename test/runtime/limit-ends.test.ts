@@ -14,7 +14,7 @@ import { undeclaredMembers } from "#runtime/server/wire/undeclared.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { many, one } from "./counting-tool.js";
 
-test("an operator's file may have 64 MiB; a larger one is not read", async (t) => {
+test("an operator's file may have 16 MiB; a larger one is not read", async (t) => {
   const directory = scratchFolder();
   const path = join(directory, "config.json");
   writeFileSync(path, "", { mode: 0o600 });
@@ -23,15 +23,15 @@ test("an operator's file may have 64 MiB; a larger one is not read", async (t) =
     const reading = readOperatorFile(path);
     return "fault" in reading ? reading.fault : undefined;
   };
-  assert.equal(faultOf(67_108_864), undefined);
-  assert.match(faultOf(67_108_865) ?? "", /^must be at most 64 MiB/);
+  assert.equal(faultOf(16_777_216), undefined);
+  assert.match(faultOf(16_777_217) ?? "", /^must be at most 16 MiB/);
   const file = await open(path);
   const read = t.mock.method(Object.getPrototypeOf(file) as typeof file, "readFile");
   await file.close();
-  for (const bytes of [67_108_865, 500_000_000]) {
+  for (const bytes of [16_777_217, 500_000_000]) {
     truncateSync(path, bytes);
     const reading = await readOperatorFileAsync(path);
-    assert.match("fault" in reading ? reading.fault : "", /^must be at most 64 MiB/);
+    assert.match("fault" in reading ? reading.fault : "", /^must be at most 16 MiB/);
   }
   assert.equal(read.mock.callCount(), 0, "nothing is read");
   truncateSync(path, 300_000);

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { fastify, svcTools } from "#runtime/fastify.js";
-import { type BootstrapOptions, SvcTool, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { type BootstrapOptions, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { proves } from "../proves.js";
-import { countingTool, keptLog, sendPlain, serveFor, signedConfig, UNSIGNED } from "./tools.js";
+import { countingTool, keptLog, signedConfig, UNSIGNED } from "./tools.js";
 
 const EVERYWHERE = { address: [[0, 0, 0, 0], 0] } as const;
 const HERE = { address: [[127, 0, 0, 1], 0] } as const;
@@ -44,28 +44,6 @@ describe("a server without signatures", () => {
     assert.deepEqual(await warningsOf({ ...HERE, config: UNSIGNED }), [warning]);
     assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: DISABLED }), [warning]);
     assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: UNSIGNED, allowUnsigned: true }), [warning]);
-  });
-
-  it("names at the first call a tool whose authorize is a property of its instances", async () => {
-    const tool = countingTool();
-    const { prototype } = tool.class;
-    const { authorize } = prototype;
-    prototype.authorize = SvcTool.prototype.authorize;
-    Object.assign(tool.class, { new: async () => Object.assign(Object.create(prototype), { authorize }) });
-    const { url, log } = await serveFor([tool]);
-    const warned = () =>
-      log.filter(({ message }) => message.startsWith(`authorize of ${tool.fqn} does not run`)).length;
-    assert.equal(warned(), 0);
-    for (let i = 0; i < 2; i++) assert.equal((await sendPlain(url, tool.target, '{"value":1}')).status, 200);
-    assert.equal(warned(), 1);
-  });
-
-  it("refuses sockets of systemd that are meant for this process", async (t) => {
-    environment(t, { LISTEN_FDS: "1", LISTEN_PID: String(process.pid), BIND_ADDR: "127.0.0.1:0" });
-    const start = () => serve([countingTool().class], { logger: keptLog(), config: UNSIGNED });
-    await assert.rejects(start, /^StartupError: LISTEN_FDS: .* remove the \.socket unit and set BIND_ADDR$/);
-    process.env.LISTEN_PID = "1";
-    await (await start()).close();
   });
 
   it("says that PORT is not read, unless BIND_ADDR is set", async (t) => {

@@ -17,7 +17,6 @@ import type {
 } from "fastify";
 import { isErrorCode } from "svc-client/internal/wire/error-codes";
 import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
-import { ENV_ADMIN_ADDR } from "../../config/environment.js";
 import { errorReply, replyToThrown } from "../call/invoke-service.js";
 import { detailsOf, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { RequestError } from "../errors/request-error.js";
@@ -53,9 +52,6 @@ export interface ToolRoutesOptions extends RoutesOptions, AnswersOptions {
   /** Replaces {@link DEADLINES}, for tests. */
   readonly deadlines?: ConnectionLimits;
 }
-
-/** Paths of the admin listener, for the log. */
-const ADMIN_PATH = /^\/(?:metrics|readyz|livez)(?:\?|$)/;
 
 /** Share of the memory for unread answers that holds metadata documents. */
 const META_SHARE = 1 / 8;
@@ -201,10 +197,7 @@ export class ToolRoutes {
     if (code === undefined || !isErrorCode(code) || !isRefusal(status, code)) return;
     const { headers, socket } = raw;
     const path = code === "not_found" || code === "method_not_allowed" ? this.#shownPath(originalUrl) : undefined;
-    const details =
-      ADMIN_PATH.test(originalUrl) && code === "not_found"
-        ? `${ENV_ADMIN_ADDR} serves this path`
-        : (logged ?? detailsOf(body));
+    const details = logged ?? detailsOf(body);
     this.#options.onRefused?.({
       ...{ id: requestIdOf(id), code, details, path, headers, peer: socket.remoteAddress, isCall },
     });

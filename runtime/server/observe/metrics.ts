@@ -48,7 +48,6 @@ const SHARED_GAUGES = [
   ["svc_replay_pending_writes", "Writes to the shared replay store that are waiting for a retry.", "pendingWrites"],
 ] as const;
 const SHARED_COUNTERS = [
-  ["svc_replay_renewals_total", "Renewed claims of runs that are still running.", "renewals"],
   [
     "svc_replay_dropped_writes_total",
     "Writes to the shared replay store that were given up; retries of these calls get 409 until their entries expire.",
@@ -320,19 +319,13 @@ function readReloads(scraped: Scraped, { reload }: MetricSources): void {
   const reloads = "New versions of the configuration, allow-list and certificate, by outcome.";
   scraped.counter("svc_reloads_total", reloads, ["file", "outcome"], (counter) => {
     for (const [file, stats] of followed()) {
-      for (const outcome of ["applied", "refused", "unchanged"] as const)
-        counter.inc({ file, outcome }, stats[outcome]);
+      for (const outcome of ["applied", "refused"] as const) counter.inc({ file, outcome }, stats[outcome]);
     }
   });
   const gauge = (name: string, help: string, read: (stats: ReloadStats) => number) =>
     scraped.gauge(name, help, ["file"], (gauge) => {
       for (const [file, stats] of followed()) gauge.set({ file }, read(stats));
     });
-  gauge(
-    "svc_file_version_age_seconds",
-    "Seconds since the version in use was loaded.",
-    ({ versionAgeMs }) => versionAgeMs / 1000,
-  );
   gauge(
     "svc_file_last_good_age_seconds",
     "Seconds since the file was last confirmed to contain the version in use.",

@@ -6,7 +6,6 @@ import { endsWithin } from "../../../time-limit.js";
 import type { ClassContext, SvcToolClass } from "../../../tool.js";
 import { StartupError } from "../../errors/startup-error.js";
 import { loadOpenTelemetry } from "../../log/open-telemetry.js";
-import { runAsTool } from "./async-errors.js";
 
 /** Time limit for `close()`, in milliseconds. */
 export const CLOSE_LIMIT_MS = 5_000;
@@ -77,7 +76,7 @@ async function create({ fqn, tool }: HookedTool, given: ClassContext): Promise<v
   const timer = setTimeout(notice, CREATE_NOTICE_MS);
   try {
     const context = await withMeter(fqn, given);
-    await runAsTool(fqn, () => tool.create?.(context));
+    await tool.create?.(context);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new StartupError(`create() of ${fqn} failed: ${message}`, { cause: error });
@@ -103,7 +102,7 @@ async function close({ fqn, tool }: HookedTool, given: ClassContext): Promise<vo
   const closed = async () => {
     try {
       const context = await withMeter(fqn, given);
-      await runAsTool(fqn, () => tool.close?.(context));
+      await tool.close?.(context);
     } catch (error) {
       log.error({ err: error, tool: fqn }, "close() of the tool failed");
     }

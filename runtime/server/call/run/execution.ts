@@ -35,7 +35,6 @@ import {
   takeInput,
 } from "../messages.js";
 import { OpenCall, runAround } from "./around.js";
-import { runAsTool } from "./async-errors.js";
 import type { undeclaredNotice } from "./undeclared-notice.js";
 
 export interface ToolCode {
@@ -55,22 +54,20 @@ export interface ToolCode {
 /**
  * Status that the tool's `health()` returns. 500 if `health()` or `new` throws, or the status is invalid. Never rejects.
  */
-export function healthOf(tool: ToolCode, log: Logger): Promise<Health> {
-  return runAsTool(tool.fqn, async () => {
-    try {
-      const instance = await tool.construct();
-      const status: unknown = await instance.health();
-      if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) {
-        return { status: status as number, error: undefined };
-      }
-      const message = "health() returned something other than a status from 200 to 599";
-      log.error({}, message);
-      return { status: 500, error: new Error(message) };
-    } catch (error) {
-      log.error({ err: error }, "health() of the tool threw an error");
-      return { status: 500, error };
+export async function healthOf(tool: ToolCode, log: Logger): Promise<Health> {
+  try {
+    const instance = await tool.construct();
+    const status: unknown = await instance.health();
+    if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) {
+      return { status: status as number, error: undefined };
     }
-  });
+    const message = "health() returned something other than a status from 200 to 599";
+    log.error({}, message);
+    return { status: 500, error: new Error(message) };
+  } catch (error) {
+    log.error({ err: error }, "health() of the tool threw an error");
+    return { status: 500, error };
+  }
 }
 
 export interface ExecutionHooks {
@@ -153,8 +150,6 @@ class SignedContext extends Context {
   }
 }
 
-const NONE: readonly WalrusValue[] = [];
-
 /** Runs the tool's code for one call. The code receives a copy of the caller. */
 export class Execution {
   /** Outcome of the call; never rejects. */
@@ -162,7 +157,7 @@ export class Execution {
   readonly #context: Context;
   #timedOut = false;
   #stopping = false;
-  #stored = NONE;
+  #stored: readonly WalrusValue[] = [];
   /** What `invoke` returned, for `around`. */
   #output: unknown;
 
@@ -185,7 +180,7 @@ export class Execution {
     this.#context =
       auth === undefined ? new Context(deadline, log, hooks) : new SignedContext(deadline, log, hooks, auth);
     // A thrown proxy or a getter of a thrown error can throw when the error is read.
-    this.end = runAsTool(tool.fqn, () => this.#execute().catch((error) => this.#failed(error, "invoke")));
+    this.end = this.#execute().catch((error) => this.#failed(error, "invoke"));
   }
 
   abort(reason: InvocationAborted["reason"]): void {
@@ -235,7 +230,7 @@ export class Execution {
         if (this.#context instanceof SignedContext) {
           caller = this.#context.auth;
           takesInput = instance.authorize.length > 1;
-        } else if (Object.hasOwn(instance, "authorize")) noticeUncalled(tool, log);
+        }
       }
     } catch (error) {
       return this.#failed(error, "construction");
@@ -358,32 +353,14 @@ export class Execution {
 
 /** Stored values of a result that have a `returned` callback. */
 function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
-  let found: WalrusValue[] | undefined;
-  for (const { values } of ports) {
-    for (const value of values) {
-      if (value.kind !== "walrus" || value.returned === undefined) continue;
-      found ??= [];
-      found.push(value);
-    }
-  }
-  return found ?? NONE;
+  return ports.flatMap(({ values }) =>
+    values.flatMap((value) => (value.kind === "walrus" && value.returned !== undefined ? [value] : [])),
+  );
 }
 
 /** Whether an instance overrides `authorize`; the default permits every caller. */
 function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
   return instance.authorize !== SvcTool.prototype.authorize;
-}
-
-/** Warning for a tool whose `authorize` does not run, because an unsigned call has no leader. */
-export const uncalledAuthorize = (fqn: string) => `authorize of ${fqn} does not run: calls are unsigned`;
-
-const noticed = new WeakSet<ToolCode>();
-
-/** Logs, once for each tool, an `authorize` that only instances have. The start of the server looks at classes. */
-function noticeUncalled(tool: ToolCode, log: Logger): void {
-  if (noticed.has(tool)) return;
-  noticed.add(tool);
-  log.warn({}, uncalledAuthorize(tool.fqn));
 }
 
 const MISPLACED_REFUSAL =
