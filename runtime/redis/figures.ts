@@ -7,6 +7,7 @@ export type ClaimOutcome = "run" | "completed" | "in_flight" | "lost" | "full" |
 export class Figures {
   readonly claims = new Map<string, Record<ClaimOutcome, number>>();
   readonly errors = new Map<string, number>();
+  renewals = 0;
   droppedWrites = 0;
   takeBacks = 0;
   losses = 0;

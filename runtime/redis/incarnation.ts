@@ -44,11 +44,9 @@ export class Incarnation {
   #mustRegister = false;
 
   readonly #host: IncarnationHost;
-  readonly #reclaim: boolean;
 
-  constructor(host: IncarnationHost, reclaim: boolean) {
+  constructor(host: IncarnationHost) {
     this.#host = host;
-    this.#reclaim = reclaim;
   }
 
   /** Incarnation for claims; undefined while it is unknown. */
@@ -110,7 +108,7 @@ export class Incarnation {
     this.#graceUntil = performance.now() + Math.max(0, graceMs);
     if (this.#last !== undefined && !this.#last.equals(value)) {
       this.#host.lost();
-      this.#mustRegister = this.#reclaim;
+      this.#mustRegister = true;
     }
     this.#last = value;
     this.#name = nameOf(value);

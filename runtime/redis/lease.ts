@@ -22,6 +22,7 @@ export interface LeaseHost {
   wrote(write: RecentWrite): void;
   /** Called if another process runs, or has run, the same call. */
   conflict(claim: ClaimOfRun): void;
+  renewed(): void;
   restored(): void;
   reclaimed(): void;
 }
@@ -98,6 +99,7 @@ export class RedisLease implements ReplayLease {
   async renew(lost: boolean): Promise<void> {
     if (!lost && performance.now() - this.#renewedAt < this.claim.leaseMs / 3) return;
     this.#renewedAt = performance.now();
+    this.#host.renewed();
     if (this.#state === "running") await this.#renewMarker();
     else if (this.#state === "held") await (this.#held as RunEnd).renew(lost);
   }

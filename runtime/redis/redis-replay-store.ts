@@ -58,16 +58,6 @@ export interface RedisReplayOptions {
   readonly graceMs?: number;
 }
 
-/** Parts of the design that tests disable, to prove that they are needed. */
-export interface RedisReplayParts {
-  /** Whether claims whose reply was lost are released. */
-  readonly takeBack?: boolean;
-  /** Whether runs and recent writes are written again after a loss. */
-  readonly reclaim?: boolean;
-  /** Milliseconds during which a stored lifetime is not stored again. */
-  readonly noteMs?: number;
-}
-
 const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_GRACE_MS = 5_000;
 /** Time limit for the first connection, in milliseconds. */
@@ -120,7 +110,6 @@ export class RedisReplayStore implements ReplayStore {
   readonly #noted: NotedLifetimes;
   readonly #pending: PendingWrites;
   readonly #host: LeaseHost;
-  readonly #takesBack: boolean;
   /** Context of the first registration that uses the store; below, the context of each tool's registration. */
   #context: ReplayContext | undefined;
   readonly #contexts = new Map<string, ReplayContext>();
@@ -134,8 +123,11 @@ export class RedisReplayStore implements ReplayStore {
   #lastCode = "not connected yet";
   #endWait = () => {};
 
-  /** @throws RangeError for invalid options; messages contain no password */
-  constructor(options: RedisReplayOptions, { takeBack = true, reclaim = true, noteMs }: RedisReplayParts = {}) {
+  /**
+   * @param noteMs milliseconds during which a stored lifetime is not stored again; set by tests
+   * @throws RangeError for invalid options; messages contain no password
+   */
+  constructor(options: RedisReplayOptions, noteMs?: number) {
     const { url, client, prefix = "svc:", passwordFile, caPath, certPath, keyPath } = options;
     if ((url === undefined) === (client === undefined))
       throw new RangeError("RedisReplayStore: expected either url or client");
@@ -146,7 +138,6 @@ export class RedisReplayStore implements ReplayStore {
     requireFilesToFit(files, this.#target);
     this.#keys = new RecordKeys(prefix);
     this.#noted = new NotedLifetimes((...script) => this.#run(...script), noteMs);
-    this.#takesBack = takeBack;
     this.#connection = new RedisConnection(
       {
         ...{ to: this.#target, timeoutMs, ...files },
@@ -155,21 +146,18 @@ export class RedisReplayStore implements ReplayStore {
       },
       { ready: () => this.#connected(), lost: (fault) => this.#disconnected(fault) },
     );
-    this.#incarnation = new Incarnation(
-      {
-        hello: () => this.#hello(),
-        lost: () => {
-          this.#figures.losses++;
-          this.#noted.forget();
-          this.#log?.warn(
-            {},
-            "Redis lost data or was replaced by another server; new calls are refused until the grace period is over",
-          );
-        },
-        recovered: () => void this.#pending.kick(),
+    this.#incarnation = new Incarnation({
+      hello: () => this.#hello(),
+      lost: () => {
+        this.#figures.losses++;
+        this.#noted.forget();
+        this.#log?.warn(
+          {},
+          "Redis lost data or was replaced by another server; new calls are refused until the grace period is over",
+        );
       },
-      reclaim,
-    );
+      recovered: () => void this.#pending.kick(),
+    });
     this.#pending = new PendingWrites(
       () => this.#writable,
       (count) => {
@@ -334,7 +322,7 @@ export class RedisReplayStore implements ReplayStore {
     } catch (error) {
       if (!(error instanceof RedisFault)) throw error;
       if (error.code === "OOM") return this.#run(SCRIPTS.look, ...all, ...given);
-      if (error.inDoubt && this.#takesBack) this.#takeBack(claim, 0);
+      if (error.inDoubt) this.#takeBack(claim, 0);
       throw error;
     }
   }
@@ -399,6 +387,7 @@ export class RedisReplayStore implements ReplayStore {
           "a call ran in two processes, because Redis lost the entry of the first run",
         );
       },
+      renewed: () => this.#figures.renewals++,
       restored: () => this.#figures.restored++,
       reclaimed: () => this.#figures.reclaimed++,
     };

@@ -405,7 +405,7 @@ describe("writes that are remembered for a loss", () => {
 
   /** The state of a server that greets with this value. */
   const incarnationOf = (value: () => Promise<Buffer>, lost = () => {}) =>
-    new Incarnation({ hello: async () => ({ value: await value(), graceMs: 0 }), lost, recovered() {} }, true);
+    new Incarnation({ hello: async () => ({ value: await value(), graceMs: 0 }), lost, recovered() {} });
 
   /**
    * Loses the data of the server `ms` after the last of some writes; gives those that are written again. Each is made

@@ -151,7 +151,6 @@ describe("the bound", () => {
     time.now += TTL;
     for (let i = 0; i < count; i++) run(digest(`${i}`), h1, leaderOf(i)).complete(answer(200, body));
     time.now += TTL;
-    assert.deepEqual({ ...memory.stats(), bytes: 0 }, empty);
     // A turn removes some thousands.
     for (let left = count; left > 0; left -= 1_000) memory.stats();
     assert.deepEqual(memory.stats(), empty);
@@ -167,9 +166,9 @@ describe("the bound", () => {
     time.now += TTL - 1;
     for (let i = 0; i < 20; i++) run(digest(`late ${i}`), h1).complete(answer());
     time.now += 1;
-    assert.equal(memory.stats().entries, 20);
     // Each removes some of the expired entries.
     for (let i = 0; i < 10; i++) memory.stats();
+    assert.equal(memory.stats().entries, 20);
     assert.ok(memory.stats().bytes < 150_000, "two segments and two pages of the index");
     time.now += TTL;
     assert.deepEqual(memory.stats(), empty);

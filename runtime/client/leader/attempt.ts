@@ -90,7 +90,6 @@ export class Attempt {
   }
 
   #post(headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<HttpResponse> {
-    this.#call.sentBytes += body.length;
     return exchange(this.#caller.http, this.#call, {
       method: "POST",
       url: new URL(`${this.#address.url}/invoke`),

@@ -21,8 +21,6 @@ export interface CallState {
   readonly signals: readonly AbortSignal[];
   attempts: number;
   status: number | undefined;
-  sentBytes: number;
-  receivedBytes: number;
 }
 
 /** @throws TypeError, RangeError, {@link LeaderError} for invalid options of a call */
@@ -35,8 +33,6 @@ export function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs:
     signals: [signal, cut].filter((each) => each !== undefined),
     attempts: 0,
     status: undefined,
-    sentBytes: 0,
-    receivedBytes: 0,
   };
 }
 
@@ -69,7 +65,6 @@ export async function exchange(
   call.status = undefined;
   const answer = await http.send({ ...request, timeoutMs: Math.min(timeoutMs, Math.ceil(left)), signals });
   call.status = answer.status;
-  call.receivedBytes += answer.body.length;
   return answer;
 }
 

@@ -350,9 +350,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     const { fqn } = this.metadata;
     const observed = quietly(() => this.#observe?.({ fqn, url: this.url, nonce: request?.nonce }));
     const end = (ended: Pick<CallEnd, "ran" | "tag" | "code">) => {
-      const { attempts, status, sentBytes, receivedBytes } = call;
+      const { attempts, status } = call;
       const milliseconds = performance.now() - began;
-      quietly(() => observed?.({ attempts, status, sentBytes, receivedBytes, milliseconds, ...ended }));
+      quietly(() => observed?.({ attempts, status, milliseconds, ...ended }));
     };
     try {
       const result = await this.#running.track(make(call));

@@ -81,10 +81,6 @@ export interface CallEnd {
   readonly tag: string | undefined;
   /** Error code of the failure. */
   readonly code: LeaderErrorCode | undefined;
-  /** Total size of the bodies of all requests, in bytes. */
-  readonly sentBytes: number;
-  /** Total size of the bodies of all answers, in bytes. */
-  readonly receivedBytes: number;
   readonly milliseconds: number;
 }
 

@@ -15,21 +15,16 @@ export interface DroppedLines {
 
 /** Forwards lines to a logger. Counts a line as dropped if the logger throws or rejects. */
 export class SafeLogger implements ServerLogger {
-  /** The parent's logger as long as `#fields` is set, then this logger's own. */
-  #logger: ServerLogger | Logger;
-  /** Fields of a child that has written no line and was not asked for its level: at the level `info`, most calls. */
-  #fields: Readonly<Record<string, unknown>> | undefined;
+  readonly #logger: ServerLogger | Logger;
   readonly #isWritten: ((level: string) => boolean) | undefined;
 
   private constructor(
     logger: ServerLogger | Logger,
     readonly lines: DroppedLines,
     isWritten?: (level: string) => boolean,
-    fields?: Readonly<Record<string, unknown>>,
   ) {
     this.#logger = logger;
     this.#isWritten = isWritten;
-    this.#fields = fields;
   }
 
   /**
@@ -47,26 +42,19 @@ export class SafeLogger implements ServerLogger {
   isLevelEnabled(level: string): boolean {
     if (this.#isWritten !== undefined) return this.#isWritten(level);
     try {
-      return (this.#created() as ServerLogger).isLevelEnabled?.(level) ?? true;
+      return (this.#logger as ServerLogger).isLevelEnabled?.(level) ?? true;
     } catch {
       return true;
     }
   }
 
+  /** Child logger. If the logger cannot create one, lines are written without the fields. */
   child(fields: Readonly<Record<string, unknown>>): SafeLogger {
-    return new SafeLogger(this.#created(), this.lines, this.#isWritten, fields);
-  }
-
-  /** Returns the logger. The first call creates it from the parent's logger, with `#fields`. */
-  #created(): ServerLogger | Logger {
-    const fields = this.#fields;
-    this.#fields = undefined;
+    let logger = this.#logger;
     try {
-      if (fields !== undefined) this.#logger = (this.#logger as ServerLogger).child(fields);
-    } catch {
-      // If the parent's logger cannot create a child, lines are written without the fields.
-    }
-    return this.#logger;
+      logger = (logger as ServerLogger).child(fields);
+    } catch {}
+    return new SafeLogger(logger, this.lines, this.#isWritten);
   }
 
   debug(first: object | string, message?: string): void {
@@ -91,7 +79,7 @@ export class SafeLogger implements ServerLogger {
       this.lines.dropped++;
     };
     try {
-      const logger = this.#created();
+      const logger = this.#logger;
       const written: unknown =
         message === undefined ? logger[level](first as object) : logger[level](first as object, message);
       if (isThenable(written)) Promise.resolve(written).catch(drop);

@@ -48,6 +48,7 @@ const SHARED_GAUGES = [
   ["svc_replay_pending_writes", "Writes to the shared replay store that are waiting for a retry.", "pendingWrites"],
 ] as const;
 const SHARED_COUNTERS = [
+  ["svc_replay_renewals_total", "Renewed claims of runs that are still running.", "renewals"],
   [
     "svc_replay_dropped_writes_total",
     "Writes to the shared replay store that were given up; retries of these calls get 409 until their entries expire.",

@@ -100,7 +100,6 @@ export class Arena {
   readonly #freeSlots: number[] = [];
   readonly #kinds: Kind[] = [];
   readonly #kindNumbers = new Map<string, number>();
-  #lastKind = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(maxBytes: number, now: () => number, hasOneLeader: () => boolean) {
@@ -180,24 +179,12 @@ export class Arena {
    */
   kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
     const sealBytes = seal?.length ?? 0;
-    const last = this.#kinds[this.#lastKind - 1];
-    if (
-      last?.status === status &&
-      last.code === code &&
-      last.signable === signable &&
-      last.sealBytes === sealBytes &&
-      last.leaderKeyId === leaderKeyId &&
-      last.leaderId === leaderId
-    ) {
-      return this.#lastKind;
-    }
     const name = `${status} ${signable} ${sealBytes} ${code} ${leaderKeyId} ${leaderId}`;
     let number = this.#kindNumbers.get(name);
     if (number === undefined) {
       number = this.#kinds.push({ status, code, signable, sealBytes, leaderId, leaderKeyId });
       this.#kindNumbers.set(name, number);
     }
-    this.#lastKind = number;
     return number;
   }
 }

@@ -226,25 +226,6 @@ class ToolEntries {
     );
   }
 
-  /** Number of expired records that are still stored. Counts whole segments, and reads the records of only one. */
-  countExpired(now: number): number {
-    if (this.#oldest === undefined) return 0;
-    const ttl = this.#ttl(now);
-    let count = 0;
-    let segment: Segment | undefined = this.#oldest;
-    let start = this.#start;
-    for (; segment !== undefined && now - segment.lastAt >= ttl; segment = segment.next) {
-      count += segment.live;
-      start = 0;
-    }
-    if (segment === undefined) return count;
-    for (let at = start / 8; now - segment.doubles[at]! >= ttl; ) {
-      if (segment.words[at * 2 + KIND] !== DEAD) count++;
-      at += recordBytes(segment.words[at * 2 + LENGTH]!) / 8;
-    }
-    return count;
-  }
-
   /** Removes up to `limit` expired or dead records, oldest first, and returns their number. */
   reclaim(now: number, limit: number): number {
     if (this.#oldest === undefined) return 0;
@@ -352,7 +333,7 @@ class Lease implements ReplayLease {
 
 /**
  * The replay store in the memory of this process (protocol.md section 8). All methods are synchronous and take
- * amortised constant time, except `stats`, which visits every tool and segment. Each claim removes a few expired
+ * amortised constant time, except `stats`, which visits every tool. Each claim removes a few expired
  * entries; a timer removes the others, every second and in bounded steps.
  */
 export class ReplayMemory implements ReplayStore {
@@ -407,16 +388,15 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /**
-   * Number of completed entries within their TTL, number of runs in flight, and bytes in use. The bytes never exceed
-   * `maxBytes`; they include expired entries that are not removed yet.
+   * Number of completed entries, number of runs in flight, and bytes in use, which never exceed `maxBytes`. Includes
+   * expired entries if there are so many that they are not removed yet.
    */
   stats(): Required<Omit<ReplayStats, "shared">> {
-    const now = this.#arena.now();
-    this.#arena.reclaim(now, RECLAIM_BY_TURN);
+    this.#arena.reclaim(this.#arena.now(), RECLAIM_BY_TURN);
     let entries = this.#arena.records;
     let inFlight = 0;
     for (const tool of this.#tools.values()) {
-      entries += tool.held.size - tool.countExpired(now);
+      entries += tool.held.size;
       inFlight += tool.running.size;
     }
     return { entries, inFlight, bytes: this.#arena.bytes };

@@ -135,6 +135,7 @@ export interface SharedReplayStats {
   readonly errors: ReadonlyMap<string, number>;
   /** Number of this process's runs that hold a claim now. */
   readonly running: number;
+  readonly renewals: number;
   /** Number of writes that wait to be retried. */
   readonly pendingWrites: number;
   /** Number of writes that were given up. */

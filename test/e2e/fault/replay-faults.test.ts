@@ -10,7 +10,7 @@ import { FULL_ONLY, Scene } from "../redis/scene.js";
 import { Sentinels } from "../redis/sentinel.js";
 import { TcpProxy } from "../redis/tcp-proxy.js";
 import { until } from "./harness.js";
-import { pause, play, type Row, restart, row, type Strike, testFaults } from "./redis-faults.js";
+import { pause, type Row, row, type Strike, testFaults } from "./redis-faults.js";
 
 const flushScripts: Strike = async ({ client }) => {
   for (let round = 0; round < 20; round++) {
@@ -81,26 +81,6 @@ describe("faults of a shared Redis under load", withRedis(), () => {
       isFull: true,
       make: () => sentinels(pause(8_000)),
     },
-  });
-
-  it("without a grace period and without repeated registrations, pairs run twice", () =>
-    play(
-      () => row(restart, { graceMs: 0, parts: { reclaim: false } }),
-      async (scene) => assert.ok(scene.verdict().doubles > 0, "a test that cannot fail"),
-    ));
-
-  it("without the release of lost claims, their pairs answer 409 until their lease ends", async () => {
-    let stuck = 0;
-    // A stalled machine may have no claim on its way to Redis at the pause, which spoils an attempt.
-    for (let left = 3; stuck === 0; left--) {
-      assert.ok(left > 0, "a test that cannot fail");
-      const make = () => row(pause(2_000), { parts: { takeBack: false } });
-      const judge = async (scene: Scene) => {
-        await scene.leaders.askAgain();
-        stuck = scene.verdict().stuck.length;
-      };
-      await play(make, judge, { pairs: 1_200, rate: 400, waitMs: [0, 100], patienceMs: 4_000 });
-    }
   });
 
   it("one replica that is cut off is not ready and answers 503, and the other serves", async () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { LeaderClient, type LeaderError } from "#runtime/leader.js";
-import { type RedisReplayParts, RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
+import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import type { ReplayContext } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
 import { proves } from "../../proves.js";
@@ -61,8 +61,8 @@ for (const [engine, program] of Object.entries(engines)) {
     after(() => server.end());
     let cases = 0;
 
-    async function open(prefix: string, ttlMs: () => number, parts?: RedisReplayParts): Promise<RedisReplayStore> {
-      const store = new RedisReplayStore({ url: server.url, prefix, graceMs: 0 }, parts);
+    async function open(prefix: string, ttlMs: () => number, noteMs?: number): Promise<RedisReplayStore> {
+      const store = new RedisReplayStore({ url: server.url, prefix, graceMs: 0 }, noteMs);
       const context: ReplayContext = { tools: [], ttlMs, log: new KeptLog().logger };
       await store.start(context);
       return store;
@@ -117,7 +117,7 @@ for (const [engine, program] of Object.entries(engines)) {
     it("gives the same claims, ends and counts as an independent slow model", async () => {
       let ttl = 0;
       // Time is let pass at the server only, so a note is never taken to hold yet.
-      const store = await open("model:", () => ttl * SCALE, { noteMs: 0 });
+      const store = await open("model:", () => ttl * SCALE, 0);
       await assertAgreesWithModel(
         () => {
           const id = cases++;

@@ -1,6 +1,5 @@
 // A replica: one tool that appends each run to a file before it begins and after it has ended. Starts as an operator
-// would start it, by variables; `STORE` gives the store in code, with the parts of it switched off that a test wants
-// to see missing.
+// would start it, by variables; `STORE` gives the store in code.
 import { randomBytes } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { bootstrap, SvcTool } from "#runtime/index.js";
@@ -48,9 +47,9 @@ class Counted extends SvcTool {
   }
 }
 
-async function storeOf({ url, graceMs, timeoutMs, leaseMs, parts }) {
+async function storeOf({ url, graceMs, timeoutMs, leaseMs }) {
   const { RedisReplayStore } = await import("#runtime/redis/redis-replay-store.js");
-  const made = new RedisReplayStore({ url, graceMs, timeoutMs }, parts);
+  const made = new RedisReplayStore({ url, graceMs, timeoutMs });
   if (leaseMs === undefined) return made;
   const claim = made.claim.bind(made);
   return Object.assign(made, { claim: (request) => claim({ ...request, leaseMs }) });

@@ -17,12 +17,6 @@ export const FQN = "xyz.fault.counted@1";
 /** The tool's timeout in milliseconds: the default of all tools. */
 export const TIMEOUT_MS = 10_000;
 
-/** Parts of the store that a variant is without. */
-export interface StoreParts {
-  readonly takeBack?: boolean;
-  readonly reclaim?: boolean;
-}
-
 export interface ReplicaOptions {
   /** Of the Redis, through whatever stands before it. Absent: each replica has its own memory. */
   readonly url?: string | undefined;
@@ -34,8 +28,6 @@ export interface ReplicaOptions {
   readonly ttlMs?: number;
   /** Leaders that are allowed: the one of the suite by default. */
   readonly leaders?: readonly (typeof LEADER)[];
-  /** A variant of the store that lacks parts. */
-  readonly parts?: StoreParts;
   readonly env?: Readonly<Record<string, string>>;
   /** Options of `bootstrap`. */
   readonly options?: object;
@@ -127,18 +119,8 @@ export class Replica {
 
   /** Starts it without waiting. */
   launch(): Child {
-    const {
-      url,
-      graceMs,
-      timeoutMs,
-      leaseMs,
-      ttlMs = 300_000,
-      leaders = [LEADER],
-      parts,
-      env,
-      options = {},
-    } = this.#options;
-    const inCode = url !== undefined && (parts !== undefined || leaseMs !== undefined);
+    const { url, graceMs, timeoutMs, leaseMs, ttlMs = 300_000, leaders = [LEADER], env, options = {} } = this.#options;
+    const inCode = url !== undefined && leaseMs !== undefined;
     const config = join(this.#runs.directory, `${this.name}.json`);
     writeFileSync(config, JSON.stringify(toolConfig([FQN], { leaders, ttlMs })), { mode: 0o600 });
     if (this.#child !== undefined) this.#log = this.log;
@@ -153,7 +135,7 @@ export class Replica {
         runs: this.#runs.path,
         name: this.name,
         options,
-        ...(inCode && { store: { url, graceMs, timeoutMs, leaseMs, parts } }),
+        ...(inCode && { store: { url, graceMs, timeoutMs, leaseMs } }),
       }),
       ...(url !== undefined && !inCode && { SVC_REPLAY_REDIS_URL: url }),
       ...(graceMs !== undefined && !inCode && { SVC_REPLAY_REDIS_GRACE_MS: `${graceMs}` }),

@@ -5,6 +5,7 @@
 
 import { AsyncResource } from "node:async_hooks";
 import type { Receipt } from "svc-client/internal/wire/receipt";
+import { endsWithin } from "../../../time-limit.js";
 import { InvocationAborted, type Logger } from "../../../tool.js";
 import { type Answer, type Call, errorAnswer, type Health } from "../messages.js";
 import { Execution, type ExecutionHooks, healthOf } from "./execution.js";
@@ -144,14 +145,6 @@ export function checkHealth(tool: ServedTool, log: Logger): Promise<Health> {
 async function withDeadline<T>(begin: () => Promise<T>, ms: number, late: () => T): Promise<T> {
   const started = performance.now();
   const work = begin();
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(late()), ms);
-  });
-  try {
-    const ended = await Promise.race([work, deadline]);
-    return performance.now() - started < ms ? ended : late();
-  } finally {
-    clearTimeout(timer);
-  }
+  const isInTime = await endsWithin(ms, work);
+  return isInTime && performance.now() - started < ms ? work : late();
 }
