@@ -142,23 +142,16 @@ export function readLeadersFile(path: string, cwd: string, faults: Faults): Lead
   return new Leaders(readAllowList(DocumentNode.read(openDocument(source, cwd).bytes, source, faults), EMPTY));
 }
 
-/** Whether two resolvers always return the same keys. */
+/** Whether two resolvers always return the same keys; false for another order in the lists. */
 export function sameLeaders(a: LeaderResolver, b: LeaderResolver): boolean {
   if (a instanceof FileLeaders || b instanceof FileLeaders) return a === b;
-  const [one, other] = [(a as Leaders).list, (b as Leaders).list];
-  return one.size === other.size && [...one].every(([leaderId, keys]) => sameKeys(keys, other.get(leaderId)));
+  return textOf(a as Leaders) === textOf(b as Leaders);
 }
 
-function sameKeys(a: ReadonlyMap<bigint, VerifyKey>, b: ReadonlyMap<bigint, VerifyKey> | undefined): boolean {
-  return (
-    a.size === b?.size &&
-    [...a].every(([kid, key]) => {
-      const other = b.get(kid);
-      return other !== undefined && asBuffer(other.bytes).equals(key.bytes);
-    })
-  );
+function textOf({ list }: Leaders): string {
+  const textOfKey = ([kid, { bytes }]: [bigint, VerifyKey]) => `${kid} ${asBuffer(bytes).toString("hex")}`;
+  return JSON.stringify([...list].map(([leaderId, keys]) => [leaderId, ...[...keys].map(textOfKey)]));
 }
-
 /** Resolver for an allow-list. Only {@link FileLeaders} changes its list. */
 class Leaders implements LeaderResolver {
   list: AllowedLeaders;

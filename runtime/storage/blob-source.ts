@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { type Deadline, type Deadlines, deadlinesOf, type Retries, type RetryOptions, retriesOf } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./http/endpoint.js";
@@ -36,7 +35,7 @@ export interface ExpectedBlob {
 }
 
 /**
- * Reads a blob and compares it with the expected content, without holding it in memory.
+ * Reads a blob and compares it with the expected content.
  *
  * @param fresh whether the blob was just stored, so that a cache in front of the aggregator may still answer 404
  * @throws {@link StorageError} `content_mismatch`, and the errors of {@link exchange}
@@ -44,29 +43,20 @@ export interface ExpectedBlob {
 export function verifyStored(
   source: BlobSource,
   deadline: Deadline,
-  expected: ExpectedBlob,
+  { blobId, sha256: digest, size }: ExpectedBlob,
   fresh: boolean,
 ): Promise<void> {
+  const mismatch = (what: string) =>
+    new StorageError("content_mismatch", `aggregator: expected the ${size} bytes of the content, got ${what}`);
   return retry(
     source.retries,
     deadline,
     async () => {
-      const { length, chunks } = await requestBlob(source, deadline, expected.blobId);
-      const hash = createHash("sha256");
-      let at = 0;
-      const mismatch = (what: string) =>
-        new StorageError(
-          "content_mismatch",
-          `aggregator: expected the ${expected.size} bytes of the content, got ${what}`,
-        );
-      if (length !== undefined && length !== expected.size) throw mismatch("another length");
-      for await (const chunk of chunks) {
-        if (at + chunk.length > expected.size) throw mismatch("more");
-        hash.update(chunk);
-        at += chunk.length;
-      }
-      if (at !== expected.size) throw mismatch("fewer");
-      if (!hash.digest().equals(expected.sha256)) throw mismatch("others");
+      const { length, chunks } = await requestBlob(source, deadline, blobId);
+      if (length !== undefined && length !== size) throw mismatch("another length");
+      const content = await readBody(chunks, size, () => mismatch("more"));
+      if (content.length < size) throw mismatch("fewer");
+      if (!sha256(content).equals(digest)) throw mismatch("others");
     },
     (error) => isTransient(error) || (fresh && error.code === "not_found"),
   );

@@ -7,18 +7,7 @@ import { metadataText } from "#runtime/server/wire/metadata.js";
 import { provideContracts } from "#runtime/v1.js";
 import { proves } from "../proves.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
-import {
-  type Behaviour,
-  countingTool,
-  gate,
-  one,
-  sendPlain,
-  serveFor,
-  serveHasty,
-  type TestServer,
-  UNSIGNED,
-  until,
-} from "./tools.js";
+import { type Behaviour, countingTool, gate, one, sendPlain, serveFor, type TestServer, until } from "./tools.js";
 
 type Headers = [name: string, value: string][];
 
@@ -171,20 +160,6 @@ describe("GET /meta", () => {
     }
     assert.equal(log.filter(({ level }) => level === "error").length, 2);
     proves("7.28", "7.32");
-  });
-
-  it("is made once for each URL, and kept up to a total size", async () => {
-    const hosts: string[] = [];
-    const tool = countingTool({ path: "t" });
-    Object.assign(tool.class, { meta: (url: string) => ({ at: hosts.push(url), text: "x".repeat(400) }) });
-    // An eighth is for metadata: enough for one document.
-    const { url } = await serveHasty([tool], {}, UNSIGNED, undefined, undefined, undefined, { maxUnreadBytes: 12_000 });
-    const bodies: string[] = [];
-    for (const host of ["a", "a", "b", "b", "a"]) {
-      bodies.push((await exchange(url, requestText("GET", "/t/meta", [["Host", host]]))).body.toString());
-    }
-    assert.deepEqual(hosts, ["http://a/t/", "http://b/t/", "http://a/t/"]);
-    assert.deepEqual([bodies[0], bodies[2]], [bodies[1], bodies[3]]);
   });
 
   it("an override extends the default document, with exact integers", async () => {

@@ -7,7 +7,6 @@ import { SvcTool, type SvcToolClass } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import { metadataText } from "../wire/metadata.js";
 import type { RequestHeaders } from "./messages.js";
-import type { ServedTool } from "./run/served-tool.js";
 
 /**
  * Document of a tool: the result of the class's own `meta`, otherwise the document that svc-gen derived.
@@ -17,52 +16,6 @@ import type { ServedTool } from "./run/served-tool.js";
 export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
   if (tool.meta === undefined || tool.meta === SvcTool.meta) return metadataText(contract, url);
   return plainText(tool.meta(url));
-}
-
-/** Memory of a kept document besides its text. */
-const ENTRY_BYTES = 512;
-
-/**
- * Metadata documents at the URLs for which they were requested last. The caller chooses the host of a URL, so the total
- * size of the documents is limited.
- */
-export class MetaDocuments {
-  /** By URL, the least recently requested one first. */
-  readonly #kept = new Map<string, Buffer>();
-  #keptBytes = 0;
-  /** Length of each tool's document without its URL. */
-  readonly #lengths = new Map<ServedTool, number>();
-
-  readonly #most: number;
-
-  /** @param most maximum total size, in bytes */
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** Length of a document, also before it is made; 0 if the tool's document has never been made. */
-  lengthAt(tool: ServedTool, url: string): number {
-    const length = this.#lengths.get(tool);
-    return length === undefined ? 0 : length + url.length;
-  }
-
-  /** @throws {@link PlainValueError} if `meta` of the tool returns a value that JSON cannot represent */
-  at(tool: ServedTool, url: string): Buffer {
-    const kept = this.#kept.get(url);
-    const document = kept ?? Buffer.from(documentOf(tool.tool, tool.contract, url));
-    if (kept === undefined) {
-      this.#lengths.set(tool, document.length - url.length);
-      if (document.length + ENTRY_BYTES > this.#most) return document;
-      this.#keptBytes += document.length + ENTRY_BYTES;
-    } else this.#kept.delete(url);
-    this.#kept.set(url, document);
-    for (const [oldest, { length }] of this.#kept) {
-      if (this.#keptBytes <= this.#most) break;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= length + ENTRY_BYTES;
-    }
-    return document;
-  }
 }
 
 const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";

@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 import type { Contract } from "svc-client/internal/wire/codec/contract";
 import { errorReply, type InvokeService, JSON_HEADERS, replyToThrown } from "../call/invoke-service.js";
 import type { Health, InvokeRequest, Reply } from "../call/messages.js";
-import { MetaDocuments, originOf } from "../call/meta.js";
+import { documentOf, originOf } from "../call/meta.js";
 import { checkHealth } from "../call/run/run.js";
 import type { ServedTool } from "../call/run/served-tool.js";
 import { RequestError } from "../errors/request-error.js";
@@ -67,18 +67,13 @@ export function expectationOf({ headers, httpVersion }: IncomingMessage): "conti
 export const expectationFailed = () => errorReply("expectation_failed", EXPECTATION_FAULT);
 const EXPECTATION_FAULT = "Expect: only 100-continue";
 
-/**
- * Routes by path.
- *
- * @param metaBytes maximum total size of the metadata documents that are kept
- */
+/** Routes by path. */
 export function routesOf(
   { tools, service, log }: RoutesOptions,
   prefix: string,
-  { readBody, server, metaBytes }: { readonly readBody: ReadBody; readonly server: Server; readonly metaBytes: number },
+  { readBody, server }: { readonly readBody: ReadBody; readonly server: Server },
 ): Map<string, Route> {
   const routes = new Map<string, Route>();
-  const documents = new MetaDocuments(metaBytes);
   for (const tool of tools) {
     const path = `${prefix}${tool.prefix}`;
     routes.set(`${path}/invoke`, {
@@ -90,8 +85,7 @@ export function routesOf(
     routes.set(`${path}/meta`, {
       methods: GET,
       needsHost: true,
-      answer: async ({ raw }, _response, progress) =>
-        meta(tool, `${path}/`, { request: raw, progress, documents, log }),
+      answer: metadata(tool, `${path}/`, log),
     });
     routes.set(`${path}/health`, { methods: GET_AND_HEAD, isImmediate: true, answer: healthCheck(tool, log) });
   }
@@ -151,22 +145,21 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
   };
 }
 
-/** Context of a request for metadata. */
-interface MetaRequest {
-  readonly request: IncomingMessage;
-  readonly progress: Progress;
-  readonly documents: MetaDocuments;
-  readonly log: ServerLogger;
-}
-
-function meta(tool: ServedTool, path: string, { request, progress, documents, log }: MetaRequest): Reply | undefined {
-  try {
-    const url = originOf(request, "encrypted" in request.socket) + path;
-    if (!progress.reserve(documents.lengthAt(tool, url))) return undefined;
-    return { status: 200, headers: JSON_HEADERS, body: documents.at(tool, url) };
-  } catch (thrown) {
-    return replyToThrown(thrown, log.child({ tool: tool.fqn }), "meta() of the tool threw an error");
-  }
+/** Answers with the metadata document. Its length is reserved before it is made, once it is known. */
+function metadata(tool: ServedTool, path: string, log: ServerLogger): Route["answer"] {
+  /** Length of the document without its URL; 0 if no document was made yet. */
+  let length = 0;
+  return async ({ raw }, _response, progress) => {
+    try {
+      const url = originOf(raw, "encrypted" in raw.socket) + path;
+      if (length > 0 && !progress.reserve(length + url.length)) return undefined;
+      const body = Buffer.from(documentOf(tool.tool, tool.contract, url));
+      length = body.length - url.length;
+      return { status: 200, headers: JSON_HEADERS, body };
+    } catch (thrown) {
+      return replyToThrown(thrown, log.child({ tool: tool.fqn }), "meta() of the tool threw an error");
+    }
+  };
 }
 
 function invokeRequest(

@@ -22,13 +22,7 @@ import { detailsOf, isRefusal, type Refusal, type Reply } from "../call/messages
 import { RequestError } from "../errors/request-error.js";
 import { Answers, type AnswersOptions } from "./answers.js";
 import { pathOf, plainPath } from "./exact-path.js";
-import {
-  type ConnectionLimits,
-  DEADLINES,
-  MAX_HEADERS,
-  MAX_UNREAD_BYTES,
-  MIN_BODY_BYTES_PER_SECOND,
-} from "./limits.js";
+import { type ConnectionLimits, DEADLINES, MAX_HEADERS, MIN_BODY_BYTES_PER_SECOND } from "./limits.js";
 import { bodyReader, type ReadBody } from "./request-body.js";
 import { requestIdOf } from "./request-id.js";
 import {
@@ -53,9 +47,6 @@ export interface ToolRoutesOptions extends RoutesOptions, AnswersOptions {
   readonly deadlines?: ConnectionLimits;
 }
 
-/** Share of the memory for unread answers that holds metadata documents. */
-const META_SHARE = 1 / 8;
-
 /** Methods that get 405 from a route that does not allow them. CORS handles OPTIONS (cors.ts). */
 const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -64,7 +55,6 @@ export class ToolRoutes {
   readonly #routes = new Map<string, Route>();
   readonly #readBody: ReadBody;
   readonly #answers: Answers;
-  readonly #metaBytes: number;
   #segments: ReadonlySet<string> | undefined;
 
   readonly #options: ToolRoutesOptions;
@@ -75,10 +65,8 @@ export class ToolRoutes {
     this.#options = options;
     this.#routed = routed;
     const { deadlines = DEADLINES, minBodyBytesPerSecond = MIN_BODY_BYTES_PER_SECOND } = options;
-    const { maxUnreadBytes = MAX_UNREAD_BYTES } = options;
     this.#readBody = bodyReader(minBodyBytesPerSecond, deadlines);
-    this.#metaBytes = Math.floor(maxUnreadBytes * META_SHARE);
-    this.#answers = new Answers({ ...options, maxUnreadBytes: maxUnreadBytes - this.#metaBytes }, deadlines);
+    this.#answers = new Answers(options, deadlines);
     this.requests = new InFlightRequests<FastifyReply>(
       (reply, code) => this.#answers.send(reply, errorReply(code), true),
       ({ request: { raw } }) => raw.complete || raw.readableEnded,
@@ -94,7 +82,7 @@ export class ToolRoutes {
     const prefix = prefixOf(app);
     const { slices } = this.#options.service.load;
     for (const event of ["connection", "drop"]) app.server.on(event, () => slices.accepted());
-    const parts = { readBody: this.#readBody, server: app.server, metaBytes: this.#metaBytes };
+    const parts = { readBody: this.#readBody, server: app.server };
     for (const [path, route] of routesOf(this.#options, prefix, parts)) {
       this.#routes.set(this.#routed(path), route);
     }

@@ -63,20 +63,30 @@ export class InputDecoder {
    * Decodes the committed texts of a signed request.
    *
    * @param values the texts whose hash matched, by port in schema order
+   * @param onUndeclared called with the name of each port that contains an undeclared member, which is ignored
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
-  decodeSigned(values: readonly (readonly CommittedText[])[]): Record<string, unknown> {
+  decodeSigned(
+    values: readonly (readonly CommittedText[])[],
+    onUndeclared: (place: string) => void = () => {},
+  ): Record<string, unknown> {
     const input: Record<string, unknown> = {};
     const steps = this.#hasUnion ? new UnionSteps(countValues(values)) : undefined;
     for (let i = 0; i < this.#ports.length; i++) {
       const { port, decode, list } = this.#ports[i] as CompiledPort;
       const { name } = port;
       const texts = values[i] as readonly CommittedText[];
+      const contexts: DecodeContext[] = [];
+      const open = () => {
+        const context = new DecodeContext(false, steps);
+        contexts.push(context);
+        return context;
+      };
       let value: unknown;
       if (list !== undefined) {
         value = list.decodeEach(
           texts.map((text, j) => readText(text, [name, j])),
-          steps,
+          open,
         );
       } else {
         const { document, entry } = readText(texts[0] as CommittedText, [name]);
@@ -84,10 +94,11 @@ export class InputDecoder {
           setAbsent(input, name);
           continue;
         }
-        value = decode(document, entry, new DecodeContext(false, steps));
+        value = decode(document, entry, open());
         if (value instanceof Mismatch) throw portFault(name, value, kindAt(document, entry));
       }
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
+      if (contexts.some(({ undeclaredCount }) => undeclaredCount > 0)) onUndeclared(name);
       setMember(input, name, value);
     }
     return input;
@@ -97,9 +108,14 @@ export class InputDecoder {
    * Decodes the body of an unsigned request: plain JSON of the input type.
    *
    * @param document the body, if it has been parsed
+   * @param onUndeclared as for {@link decodeSigned}; also called with `the input` for an undeclared member of the body
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
-  decodeUnsigned(body: Uint8Array, document = readInput("body", body)): Record<string, unknown> {
+  decodeUnsigned(
+    body: Uint8Array,
+    document = readInput("body", body),
+    onUndeclared: (place: string) => void = () => {},
+  ): Record<string, unknown> {
     if (kindAt(document, 0) !== OBJECT) throw inputFault("body: expected an object");
     const members = new Array<number>(this.#ports.length).fill(0);
     const repeated = new Set<number>();
@@ -132,11 +148,14 @@ export class InputDecoder {
           throw inputFault(`${pathText([name])}: expected 1 to ${MAX_VALUES} values, got ${count}`);
         }
       }
+      const before = context.undeclaredCount;
       const value = decode(document, member, context);
       if (value instanceof Mismatch) throw portFault(name, value, kindAt(document, member));
+      if (context.undeclaredCount > before) onUndeclared(name);
       setMember(input, name, value);
     }
     if (this.#closed && undeclared) throw inputFault("expected only declared members, got another");
+    if (undeclared) onUndeclared("the input");
     return input;
   }
 }

@@ -36,7 +36,7 @@ import { bigintRange } from "../kinds.js";
 import { repeatedItem } from "./comparable.js";
 import { countCheck, type Formats, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, CodecOf, Contract } from "./contract.js";
-import { type Decode, DecodeContext, type Steps } from "./decode-context.js";
+import { type Decode, DecodeContext } from "./decode-context.js";
 import { Definitions } from "./definitions.js";
 import { listCheck, mapTuple, type TupleParts, tuplePart } from "./list-parts.js";
 import { MemberNames } from "./member-names.js";
@@ -438,16 +438,20 @@ export class ListDecoder {
     return (this.#unique ? repeatedItem(values) : undefined) ?? values;
   }
 
-  /** Decodes one text for each item. */
+  /**
+   * Decodes one text for each item.
+   *
+   * @param open creates the context of one text
+   */
   decodeEach(
     texts: readonly { readonly document: JsonDocument; readonly entry: number }[],
-    steps: Steps | undefined,
+    open: () => DecodeContext,
   ): unknown {
     const mismatch = this.#check?.(texts.length);
     if (mismatch !== undefined) return mismatch;
     const values: unknown[] = [];
     for (const [i, { document, entry }] of texts.entries()) {
-      const value = this.#decodeItem(document, entry, new DecodeContext(false, steps), i, texts.length);
+      const value = this.#decodeItem(document, entry, open(), i, texts.length);
       if (value instanceof Mismatch) return value.within(i);
       values.push(value);
     }

@@ -24,24 +24,15 @@ import {
 import type { Holding } from "../../load/account.js";
 import type { InputDecoder } from "../../wire/input.js";
 import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../wire/output.js";
-import {
-  type Answer,
-  type Call,
-  type CallInput,
-  callerCopy,
-  errorAnswer,
-  type Health,
-  INTERRUPTED,
-  takeInput,
-} from "../messages.js";
+import { type Answer, type Call, callerCopy, errorAnswer, type Health, INTERRUPTED, takeInput } from "../messages.js";
 import { OpenCall, runAround } from "./around.js";
-import type { undeclaredNotice } from "./undeclared-notice.js";
 
 export interface ToolCode {
   readonly fqn: string;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
-  readonly undeclared: ReturnType<typeof undeclaredNotice>;
+  /** Ports that contained an undeclared member, and `the input`. Each is logged once. */
+  readonly undeclared: Set<string>;
   /** Ports with a number that may have lost precision. Each is logged once. */
   readonly rounded: Set<string>;
   readonly tool: SvcToolClass;
@@ -292,19 +283,18 @@ export class Execution {
   #decode(): unknown {
     const input = takeInput(this.#call);
     const decoder = this.#tool.input;
-    try {
-      return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body, input.document);
-    } finally {
-      this.#notice(input);
-    }
+    const onUndeclared = (place: string) => this.#noticeUndeclared(place);
+    return "texts" in input
+      ? decoder.decodeSigned(input.texts, onUndeclared)
+      : decoder.decodeUnsigned(input.body, input.document, onUndeclared);
   }
 
-  #notice(input: CallInput): void {
-    try {
-      this.#tool.undeclared(input, this.#log);
-    } catch {
-      // The input is not JSON; the answer reports that.
-    }
+  #noticeUndeclared(place: string): void {
+    const { undeclared } = this.#tool;
+    if (undeclared.has(place)) return;
+    undeclared.add(place);
+    const message = "the input contained a member that the tool does not declare; the member was ignored";
+    this.#log.warn({ at: place }, message);
   }
 
   #encode(encodable: unknown): Answer {

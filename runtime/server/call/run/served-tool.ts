@@ -12,7 +12,6 @@ import { InputDecoder } from "../../wire/input.js";
 import { OutputEncoder } from "../../wire/output.js";
 import type { ToolCode } from "./execution.js";
 import { RunDeadlines } from "./run-deadlines.js";
-import { undeclaredNotice } from "./undeclared-notice.js";
 
 /** A tool that is ready to be called. */
 export class ServedTool implements ToolCode {
@@ -26,7 +25,7 @@ export class ServedTool implements ToolCode {
   /** Maximum heap bytes of a decoded input, from its number of values and the length of its body. */
   readonly heapBytesOf: ReturnType<typeof heapBytesOf>;
   readonly output: OutputEncoder;
-  readonly undeclared: ReturnType<typeof undeclaredNotice>;
+  readonly undeclared = new Set<string>();
   readonly rounded = new Set<string>();
   readonly deadlines = new RunDeadlines();
   around: Around | undefined;
@@ -80,7 +79,6 @@ export class ServedTool implements ToolCode {
     this.input = new InputDecoder(contract);
     this.heapBytesOf = heapBytesOf(contract);
     this.output = new OutputEncoder(contract);
-    this.undeclared = undeclaredNotice(contract);
   }
 
   /** Creates an instance. Returns a promise only if the class defines its own `new`. */
