@@ -76,17 +76,13 @@ export class InputDecoder {
       const { port, decode, list } = this.#ports[i] as CompiledPort;
       const { name } = port;
       const texts = values[i] as readonly CommittedText[];
-      const contexts: DecodeContext[] = [];
-      const open = () => {
-        const context = new DecodeContext(false, steps);
-        contexts.push(context);
-        return context;
-      };
+      const context = new DecodeContext(false, steps);
       let value: unknown;
       if (list !== undefined) {
         value = list.decodeEach(
           texts.map((text, j) => readText(text, [name, j])),
-          open,
+          steps,
+          context,
         );
       } else {
         const { document, entry } = readText(texts[0] as CommittedText, [name]);
@@ -94,11 +90,11 @@ export class InputDecoder {
           setAbsent(input, name);
           continue;
         }
-        value = decode(document, entry, open());
+        value = decode(document, entry, context);
         if (value instanceof Mismatch) throw portFault(name, value, kindAt(document, entry));
       }
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
-      if (contexts.some(({ undeclaredCount }) => undeclaredCount > 0)) onUndeclared(name);
+      if (context.undeclaredCount > 0) onUndeclared(name);
       setMember(input, name, value);
     }
     return input;

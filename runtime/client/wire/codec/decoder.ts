@@ -36,13 +36,13 @@ import { bigintRange } from "../kinds.js";
 import { repeatedItem } from "./comparable.js";
 import { countCheck, type Formats, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, CodecOf, Contract } from "./contract.js";
-import { type Decode, DecodeContext } from "./decode-context.js";
+import { type Decode, DecodeContext, type Steps } from "./decode-context.js";
 import { Definitions } from "./definitions.js";
 import { listCheck, mapTuple, type TupleParts, tuplePart } from "./list-parts.js";
 import { MemberNames } from "./member-names.js";
 import { literalMismatch, Mismatch } from "./mismatch.js";
 import { discriminatorOf } from "./union/discriminator.js";
-import { compileIndexes } from "./union/union-choice.js";
+import { compileIndexes, type Tally } from "./union/union-choice.js";
 import { unionDecoder } from "./union/union-decoder.js";
 
 export { type Decode, DecodeContext } from "./decode-context.js";
@@ -441,18 +441,21 @@ export class ListDecoder {
   /**
    * Decodes one text for each item.
    *
-   * @param open creates the context of one text
+   * @param tally receives the number of undeclared members
    */
   decodeEach(
     texts: readonly { readonly document: JsonDocument; readonly entry: number }[],
-    open: () => DecodeContext,
+    steps: Steps | undefined,
+    tally: Tally,
   ): unknown {
     const mismatch = this.#check?.(texts.length);
     if (mismatch !== undefined) return mismatch;
     const values: unknown[] = [];
     for (const [i, { document, entry }] of texts.entries()) {
-      const value = this.#decodeItem(document, entry, open(), i, texts.length);
+      const context = new DecodeContext(false, steps);
+      const value = this.#decodeItem(document, entry, context, i, texts.length);
       if (value instanceof Mismatch) return value.within(i);
+      tally.undeclaredCount += context.undeclaredCount;
       values.push(value);
     }
     return (this.#unique ? repeatedItem(values) : undefined) ?? values;
