@@ -48,7 +48,7 @@ async function overload(target: Target, file: string, admin: string, step: Step,
     probes: { "/livez": `${admin}/livez`, "/readyz": `${admin}/readyz`, "/health": `${target.url}/health` },
   });
   const { good, p50, p99, probes, loadCpu } = figures;
-  const waits = Object.entries(probes).map(([path, probe]) => [`ms ${path} p99`, probe.p99] as const);
+  const waits = Object.entries(probes).map(([path, p99]) => [`ms ${path} p99`, p99] as const);
   return {
     [GOODPUT]: (good / seconds / ceiling) * 100,
     "calls/s": good / seconds,

@@ -29,7 +29,6 @@ interface Case {
   readonly name: string;
   readonly input_hash: string;
   readonly output_bcs: string;
-  readonly output_hash: string;
   readonly leader_private_key: string;
   readonly ok: boolean;
   readonly verify_strict: boolean;
@@ -129,38 +128,20 @@ describe("the conformance runner", () => {
     assert.equal(status, 1);
   });
 
+  const OPPOSITE = /: expected (true|false), got (true|false)$/;
   /** Turns one hex digit of the text. */
   const turned = (text: string) => text.replace(/[0-9a-f]$/, (digit) => (digit === "0" ? "1" : "0"));
 
   for (const [file, change, fault] of [
-    ["json-canonical.json", (of) => ({ ...of, output: "Mg==" }), /^canonical: expected Mg==, got MA==$/],
     ["json-canonical.json", (of) => ({ ...of, accepted: false }), /^accepted: expected false, got true$/],
     ["json-canonical.json", (of) => ({ ...of, output_before_1_0_147: "MQ==" }), /^legacy: /],
     ["signing.json", (of) => ({ ...of, input_hash: turned(of.input_hash) }), /no form of the body has the input hash/],
     ["signing.json", (of) => ({ ...of, output_bcs: turned(of.output_bcs) }), /^output BCS: /],
-    ["signing.json", (of) => ({ ...of, output_hash: turned(of.output_hash) }), /^output hash: /],
-    ["signing.json", (of) => ({ ...of, tool_signature_message: "00" }), /^tool signature message: /],
     ["signing.json", (of) => ({ ...of, leader_private_key: turned(of.leader_private_key) }), /^leader public key: /],
-    ["signing.json", (of) => ({ ...of, semantic_input: "{}" }), /^semantic input: /],
-    [
-      "ed25519.json",
-      (of) => ({ ...of, verify_strict: !of.verify_strict }),
-      /: expected (true|false), got (true|false)$/,
-    ],
-    ["schema.json", (of) => ({ ...of, expect: { ok: false } }), /^ok: expected false, got true$/],
+    ["ed25519.json", (of) => ({ ...of, verify_strict: !of.verify_strict }), OPPOSITE],
     ["schema.json", (of) => ({ ...of, expect: { ...of.expect, bcs: "00" } }), /^bcs: expected 00/],
-    [
-      "config.json",
-      (of) => ({ ...of, expect: { ...of.expect, ok: !of.expect.ok } }),
-      /^ok: expected (true|false), got (true|false)$/,
-    ],
-    ["nexus-data.json", (of) => ({ ...of, expect: { ...of.expect, bcs: "00" } }), /^bcs: expected 00/],
+    ["config.json", (of) => ({ ...of, expect: { ...of.expect, ok: !of.expect.ok } }), OPPOSITE],
     ["nexus-data.json", (of) => ({ ...of, expect: { ...of.expect, surprise: "00" } }), /unknown expectation surprise/],
-    [
-      "output.json",
-      (of) => ({ ...of, expect: { ...of.expect, conforms: false } }),
-      /^conforms: expected false, got true$/,
-    ],
     ["output.json", (of) => ({ ...of, expect: { ...of.expect, output_hash: "00" } }), /^output hash: expected 00/],
   ] as readonly [string, (of: Case) => object, RegExp][]) {
     it(`finds what is wrong in ${file}: ${fault.source}`, async () => {

@@ -54,6 +54,10 @@ describe("envelope faults", () => {
   const NO_BASE64 = "ports[0].value.one.bytes: expected a string of standard base64 with padding";
   const NOT_ONE_OF_BOTH = "ports[0].value.one: expected one of the members data, bytes";
   const OTHER_MEMBER = "ports[0].value.one: expected only the members kind, data, bytes, id";
+  const NO_SUCH_PORT = 'port_name: the tool has no such input port (the input ports are: "one", "many")';
+  const NO_KIND = 'ports[0].value.one.kind: expected "data"';
+  const MANY_ITEMS = Array.from({ length: 257 }, () => data("1"));
+  const DEEP = "[".repeat(123) + "]".repeat(123);
   const NO_DATA = "ports[0].value.one: expected data, got an object id";
   for (const [what, text, details] of [
     ["an empty body", "", "body: unexpected end of the text at byte 0"],
@@ -63,11 +67,7 @@ describe("envelope faults", () => {
     ["text behind it", `${body(ONE, MANY)}{}`, "body: text after the document at byte 137"],
     ["a lone surrogate", body(one(data('"\\ud800"')), MANY), "body: lone surrogate escape at byte 67"],
     ["a number out of range", body(one(data("1e999")), MANY), "body: number out of range at byte 66"],
-    [
-      "128 levels",
-      body(one(data("[".repeat(123) + "]".repeat(123))), MANY),
-      "body: more than 127 levels of nesting at byte 188",
-    ],
+    ["128 levels", body(one(data(DEEP)), MANY), "body: more than 127 levels of nesting at byte 188"],
     ["a string", `"${CANARY}"`, "body: expected an object"],
     ["an array", `[${body(ONE, MANY)}]`, "body: expected an object"],
     ["the plain input", `{"one":1,"many":[2]}`, "body: expected only the members ports"],
@@ -82,21 +82,9 @@ describe("envelope faults", () => {
     ],
     ["a port without a name", body(`{"value":{"one":${data("1")}}}`), "ports[0].port_name: expected a string"],
     ["a name that is a number", body(`{"port_name":1,"value":1}`), "ports[0].port_name: expected a string"],
-    [
-      "an unknown port",
-      body(ONE, port(CANARY, "1")),
-      'ports[1].port_name: the tool has no such input port (the input ports are: "one", "many")',
-    ],
-    [
-      "a port of Object.prototype",
-      body(port("__proto__", "1")),
-      'ports[0].port_name: the tool has no such input port (the input ports are: "one", "many")',
-    ],
-    [
-      "constructor",
-      body(port("constructor", "1")),
-      'ports[0].port_name: the tool has no such input port (the input ports are: "one", "many")',
-    ],
+    ["an unknown port", body(ONE, port(CANARY, "1")), `ports[1].${NO_SUCH_PORT}`],
+    ["a port of Object.prototype", body(port("__proto__", "1")), `ports[0].${NO_SUCH_PORT}`],
+    ["constructor", body(port("constructor", "1")), `ports[0].${NO_SUCH_PORT}`],
     ["a port without a value", body(`{"port_name":"one"}`), "ports[0].value: missing"],
     ["a port twice", body(ONE, ONE, MANY), 'ports[1]: port "one" is given twice'],
     ["a port missing", body(ONE), 'ports: port "many" is missing'],
@@ -121,21 +109,13 @@ describe("envelope faults", () => {
       "ports[1].value.many: expected an array",
     ],
     ["a many of none", body(ONE, many()), "ports[1].value.many: expected 1 to 256 values, got 0"],
-    [
-      "a many of 257",
-      body(ONE, many(...Array.from({ length: 257 }, () => data("1")))),
-      "ports[1].value.many: expected 1 to 256 values, got 257",
-    ],
+    ["a many of 257", body(ONE, many(...MANY_ITEMS)), "ports[1].value.many: expected 1 to 256 values, got 257"],
     ["an item that is no object", body(one(`"${CANARY}"`), MANY), "ports[0].value.one: expected an object"],
-    ["an item without a kind", body(one('{"data":1}'), MANY), 'ports[0].value.one.kind: expected "data"'],
-    ["another kind", body(one(`{"kind":"${CANARY}","data":1}`), MANY), 'ports[0].value.one.kind: expected "data"'],
-    ["a kind that is a number", body(one('{"kind":1,"data":1}'), MANY), 'ports[0].value.one.kind: expected "data"'],
+    ["an item without a kind", body(one('{"data":1}'), MANY), NO_KIND],
+    ["another kind", body(one(`{"kind":"${CANARY}","data":1}`), MANY), NO_KIND],
+    ["a kind that is a number", body(one('{"kind":1,"data":1}'), MANY), NO_KIND],
     ["a walrus item", body(one(`{"kind":"walrus","blob_id":"${CANARY}","content_digest":""}`), MANY), OTHER_MEMBER],
-    [
-      "a walrus item in disguise",
-      body(one(`{"kind":"walrus","data":"${CANARY}"}`), MANY),
-      'ports[0].value.one.kind: expected "data"',
-    ],
+    ["a walrus item in disguise", body(one(`{"kind":"walrus","data":"${CANARY}"}`), MANY), NO_KIND],
     ["an object item", body(one('{"kind":"object","id":"0x1"}'), MANY), NO_DATA],
     ["an object item with a bad id", body(one(`{"kind":"object","id":"${CANARY}"}`), MANY), NO_DATA],
     ["neither data nor bytes", body(one('{"kind":"data"}'), MANY), NOT_ONE_OF_BOTH],

@@ -8,6 +8,7 @@ import { textOf } from "#client/wire/json/print.js";
 import { parseJson } from "#client/wire/json/scan.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { contractWith } from "./codecs.js";
+import { assertLinear } from "./growth.js";
 import { serdeText } from "./serde-model.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
@@ -153,24 +154,16 @@ describe("hostile bodies of up to 12 MiB", () => {
 describe("cost", () => {
   for (const [what, make] of SHAPES) {
     it(`grows linearly with the size: ${what}`, { skip: !FULL && "SVC_TEST_FULL=1" }, () => {
-      const time = (bytes: number) => {
-        const buffer = Buffer.from(make(bytes));
-        let best = Number.POSITIVE_INFINITY;
-        for (let run = 0; run < 3; run++) {
-          const start = process.cpuUsage();
-          try {
-            work(buffer);
-          } catch (error) {
-            assert.ok(error instanceof JsonError);
-          }
-          const { user, system } = process.cpuUsage(start);
-          best = Math.min(best, user + system);
+      const texts = new Map([BODY / 2, BODY / 16].map((size) => [size, Buffer.from(make(size))]));
+      const workOn = (size: number) => {
+        try {
+          work(texts.get(size) as Buffer);
+        } catch (error) {
+          assert.ok(error instanceof JsonError);
         }
-        return best;
       };
-      time(BODY / 64);
-      // Eight times the bytes: eight times the work, and generously as much again for memory.
-      assert.ok(time(BODY / 2) < 32 * Math.max(time(BODY / 16), 2000));
+      workOn(BODY / 16);
+      assertLinear(what, workOn, BODY / 2);
     });
   }
 });
