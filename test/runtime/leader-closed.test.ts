@@ -27,69 +27,57 @@ async function refusal(call: () => unknown): Promise<string> {
 }
 
 describe("options", () => {
-  test("unknown names are refused, with the nearest one", async () => {
-    const connect = (options: object) => LeaderClient.connect("http://127.0.0.1:1", options);
-    const cases: [call: () => unknown, message: RegExp][] = [
-      [() => clientOf({ toolkey: "00" }), /^TypeError: fromMetadata: no option "toolkey"; did you mean toolKey\?$/],
-      [() => clientOf({ timeoutMs: 5 }), /^TypeError: fromMetadata: no option "timeoutMs"; it has leader, toolKey/],
-      [() => connect({ toolKeys: [] }), /^TypeError: connect: no option "toolKeys"; did you mean toolKey\?$/],
-      [() => connect(null as never), /^TypeError: connect: expected an object, got null$/],
-      [
-        () => client.invoke(input, { timeoutMS: 5 } as never),
-        /^TypeError: invoke: no option "timeoutMS"; did you mean timeoutMs/,
-      ],
-      [() => client.invoke(input, { retry: true } as never), /^TypeError: invoke: no option "retry"/],
-      [() => client.send(client.sign(input), { nonce: 1 } as never), /^TypeError: send: no option "nonce"/],
-      [() => client.repeat(client.sign(input), { repeat: true } as never), /^TypeError: repeat: no option "repeat"/],
-      [() => client.sign(input, { headerPrefix: "X-" } as never), /^TypeError: sign: no option "headerPrefix"/],
-      [() => client.invokeUnsigned(input, { sginal: 1 } as never), /no option "sginal"; did you mean signal\?$/],
-      [
-        () => client.invoke(input, { signal: new AbortController() } as never),
-        /^TypeError: invoke: signal: expected an Abort/,
-      ],
-      [
-        () => client.invoke(input, { nonce: "x" } as never),
-        /^TypeError: invoke: nonce: expected a Uint8Array of 32 bytes/,
-      ],
-      [() => client.sign(input, { nonce: null } as never), /^TypeError: sign: nonce: expected .* got null$/],
-      [
-        () => client.invoke(input, { deadline: 5000 }),
-        /^TypeError: deadline: .*, got a duration: add it to Date.now\(\)$/,
-      ],
-      [() => connect({ contracts: {} }), /^TypeError: connect: contracts: expected the list .*, got an object$/],
-      [() => connect({ allowHttp: "yes" }), /^TypeError: connect: allowHttp: expected true or false, got a string$/],
-      [
-        () => connect({ dispatcher: {} }),
-        /^TypeError: connect: dispatcher: expected a dispatcher of .*, got an object$/,
-      ],
-      [() => connect({ observe: [] }), /^TypeError: connect: observe: expected a function, got an array$/],
-      [() => connect({ leader: { ...leader, kid: 1 } }), /^TypeError: leader: no option "kid"; did you mean keyId\?$/],
-      [
-        () => connect({ leader: { ...leader, keyId: -1 }, acceptUnverified: true }),
-        /^RangeError: leader keyId: expected an integer from 0 to 2\^64-1, got a number$/,
-      ],
-      [
-        () => connect({ leader: { ...leader, key: "00" }, acceptUnverified: true }),
-        /^RangeError: leader key: expected .*, got 2 hex digits$/,
-      ],
-      [() => connect({ leader, toolKey: "00" }), /^RangeError: tool key: expected 64 hex digits .*, got 2 hex digits$/],
-      [() => client.health({ x: 1 } as never), /^TypeError: health: no option "x"/],
-      [() => client.refresh({ x: 1 } as never), /^TypeError: refresh: no option "x"/],
-      [() => client.close({ timeout: 1 } as never), /^TypeError: close: no option "timeout"/],
-      [
-        () => clientOf({ leader: { ...leader, keyID: 1 } }),
-        /^TypeError: leader: no option "keyID"; did you mean keyId\?$/,
-      ],
-      [
-        () => clientOf({ dispatcher: undefined, tls: { cas: "" } }),
-        /^TypeError: tls: no option "cas"; did you mean ca\?$/,
-      ],
-      [
-        () => client.invoke(input, { repeat: "yes" } as never),
-        /^TypeError: invoke: repeat: expected true or false, got a string$/,
-      ],
-    ];
-    for (const [call, message] of cases) assert.match(await refusal(call), message);
+  const connect = (options: object) => LeaderClient.connect("http://127.0.0.1:1", options);
+
+  for (const [options, message] of [
+    [{ toolKeys: [] }, /^TypeError: connect: no option "toolKeys"; did you mean toolKey\?$/],
+    [null, /^TypeError: connect: expected an object, got null$/],
+    [{ contracts: {} }, /^TypeError: connect: contracts: expected the list .*, got an object$/],
+    [{ allowHttp: "yes" }, /^TypeError: connect: allowHttp: expected true or false, got a string$/],
+    [{ dispatcher: {} }, /^TypeError: connect: dispatcher: expected a dispatcher of .*, got an object$/],
+    [{ observe: [] }, /^TypeError: connect: observe: expected a function, got an array$/],
+    [{ tls: { cas: "" } }, /^TypeError: tls: no option "cas"; did you mean ca\?$/],
+    [{ leader: { ...leader, kid: 1 } }, /^TypeError: leader: no option "kid"; did you mean keyId\?$/],
+    [{ leader: { ...leader, keyId: -1 } }, /^RangeError: leader keyId: expected an integer from 0 to 2\^64-1, got a/],
+    [{ leader: { ...leader, key: "00" } }, /^RangeError: leader key: expected .*, got 2 hex digits$/],
+    [{ leader, toolKey: "00" }, /^RangeError: tool key: expected 64 hex digits .*, got 2 hex digits$/],
+  ] as const) {
+    test(`of connect are refused: ${message.source}`, async () => {
+      const trust = options !== null && "leader" in options && !("toolKey" in options) && { acceptUnverified: true };
+      assert.match(await refusal(() => connect(trust ? { ...options, ...trust } : (options as never))), message);
+    });
+  }
+
+  for (const [options, message] of [
+    [{ timeoutMS: 5 }, /^TypeError: invoke: no option "timeoutMS"; did you mean timeoutMs/],
+    [{ retry: true }, /^TypeError: invoke: no option "retry"/],
+    [{ signal: new AbortController() }, /^TypeError: invoke: signal: expected an Abort/],
+    [{ nonce: "x" }, /^TypeError: invoke: nonce: expected a Uint8Array of 32 bytes/],
+    [{ deadline: 5000 }, /^TypeError: deadline: .*, got a duration: add it to Date.now\(\)$/],
+    [{ repeat: "yes" }, /^TypeError: invoke: repeat: expected true or false, got a string$/],
+  ] as const) {
+    test(`of invoke are refused: ${message.source}`, async () => {
+      assert.match(await refusal(() => client.invoke(input, options as never)), message);
+    });
+  }
+
+  test("unknown names are refused by every method", async () => {
+    const unknown = { sginal: 1 } as never;
+    const calls = {
+      fromMetadata: () => clientOf(unknown),
+      send: () => client.send(client.sign(input), unknown),
+      repeat: () => client.repeat(client.sign(input), unknown),
+      sign: () => client.sign(input, unknown),
+      invokeUnsigned: () => client.invokeUnsigned(input, unknown),
+      health: () => client.health(unknown),
+      refresh: () => client.refresh(unknown),
+      close: () => client.close(unknown),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      assert.match(await refusal(call), new RegExp(`^TypeError: ${name}: no option "sginal"`));
+    }
+    assert.match(await refusal(() => clientOf({ timeoutMs: 5 })), /no option "timeoutMs"; it has leader, toolKey/);
+    assert.match(await refusal(() => client.sign(input, { nonce: null } as never)), /sign: nonce: .* got null$/);
   });
 
   test("a leader's key without a tool's key requires acceptUnverified", async () => {
