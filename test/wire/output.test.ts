@@ -149,6 +149,7 @@ describe("values without a JSON form", () => {
   cycle.self = cycle;
   const ring: unknown[] = [];
   ring.push(ring);
+  const ORDERED = '{"10":2,"9":3,"b":1,"🦭":4,"\uffff":5}';
   const names = (count: number) => '["*"]'.repeat(count);
   for (const [what, value, wanted] of [
     ["NaN", Number.NaN, "expected a finite number, got NaN"],
@@ -167,7 +168,11 @@ describe("values without a JSON form", () => {
     ["-2^63 as a bigint", -(2n ** 63n), "-9223372036854775808"],
     ["-2^63-1 as a bigint", -(2n ** 63n) - 1n, "expected an integer from -2^63 to 2^64-1, got one outside its range"],
     ["a lone surrogate", `${SECRET}\ud800`, "expected well-formed text, got a lone surrogate"],
-    ["a lone surrogate in a name", { "a\udfff": 1 }, '["*"]: expected well-formed text, got a lone surrogate'],
+    [
+      "a lone surrogate in a name",
+      { [`${SECRET}\udfff`]: 1 },
+      '["*"]: expected well-formed text, got a lone surrogate',
+    ],
     ["a pair of surrogates", "\ud83e\uddad\u2028", '"🦭\u2028"'],
     ["a cycle", cycle, `${names(8)}…: expected at most 127 levels of nesting, got more (or a cycle)`],
     ["a cycle of arrays", ring, `${"[0]".repeat(8)}…: expected at most 127 levels of nesting, got more (or a cycle)`],
@@ -198,11 +203,7 @@ describe("values without a JSON form", () => {
     ],
     ["toJSON of undefined", { toJSON: () => undefined }, "expected a JSON value, got nothing"],
     ["toJSON that is no function", { toJSON: 1 }, '{"toJSON":1}'],
-    [
-      "names by their code units",
-      { b: 1, "10": 2, "9": 3, é: 4, A: 5, "🦭": 6 },
-      '{"10":2,"9":3,"A":5,"b":1,"é":4,"🦭":6}',
-    ],
+    ["names by their code units", { b: 1, "10": 2, "9": 3, "🦭": 4, "\uffff": 5 }, ORDERED],
     [
       "a class instance",
       new (class {
