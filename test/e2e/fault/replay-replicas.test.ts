@@ -1,4 +1,4 @@
-/** Replicas behind nginx that share a Redis: no pair runs twice, also when one of them is killed (design of the shared store, section 5). */
+/** Replicas that share a Redis: no pair runs twice, also when one of them is killed (design of the shared store, section 5). */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,9 +12,9 @@ const PAIRS = sized(10_000);
 const KILLED_RUNS = { waitMs: [20, 120] } as const;
 const LOAD = { pairs: PAIRS, copies: 3, rate: 700, spreadMs: 60, leaving: 0.1, waitMs: [0, 20] } as const;
 
-describe("three replicas behind nginx", withRedis({ gateway: true }), () => {
+describe("three replicas", withRedis(), () => {
   it(`${PAIRS} pairs, each sent three times concurrently, run ${PAIRS} times`, async (t) => {
-    const scene = await Scene.start({ gateway: true });
+    const scene = await Scene.start();
     await scene.leaders.run(LOAD);
     const found = scene.verdict(t);
     assertOnce(found);
@@ -28,7 +28,7 @@ describe("three replicas behind nginx", withRedis({ gateway: true }), () => {
   });
 
   it("a replica is killed halfway and restarted: only pairs that it was running may keep answering 409", async (t) => {
-    const scene = await Scene.start({ gateway: true });
+    const scene = await Scene.start();
     const inFlight = await killAtHalfTime(scene, { ...LOAD, ...KILLED_RUNS, patienceMs: 6_000 });
     await scene.leaders.askAgain();
     const found = scene.verdict(t, { inFlightAtKill: inFlight.size });
@@ -49,7 +49,7 @@ describe("three replicas behind nginx", withRedis({ gateway: true }), () => {
     "a replica is killed, with a short lease and TTL: only pairs that were running may run once more",
     FULL_ONLY,
     async (t) => {
-      const scene = await Scene.start({ gateway: true, leaseMs: 1_000, ttlMs: 5_000 });
+      const scene = await Scene.start({ leaseMs: 1_000, ttlMs: 5_000 });
       const inFlight = await killAtHalfTime(scene, { ...LOAD, ...KILLED_RUNS });
       const found = scene.verdict(t, { inFlightAtKill: inFlight.size });
       assert.deepEqual([found.stuck, found.lost], [[], []]);

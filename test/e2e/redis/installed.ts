@@ -13,17 +13,15 @@ export const VALKEY = process.env.SVC_TEST_VALKEY;
 const MISSING = has(REDIS, "--version")
   ? undefined
   : "NOT TESTED: redis-server is not installed (apt-get install redis-server)";
-const NO_GATEWAY = has("nginx", "-v") ? undefined : "NOT TESTED: nginx is not installed (apt-get install nginx-light)";
 
 let said = false;
 
-/** Options of a test or suite that needs a Redis server, and nginx where it has a gateway. */
-export function withRedis({ gateway = false } = {}): { readonly skip: string | false } {
-  const why = MISSING ?? (gateway ? NO_GATEWAY : undefined);
-  if (why !== undefined && !said) {
+/** Options of a test or suite that needs a Redis server. */
+export function withRedis(): { readonly skip: string | false } {
+  if (MISSING !== undefined && !said) {
     said = true;
     const file = process.argv[1]?.split("/").slice(-2).join("/");
-    after(() => console.error(`\n${why}: ${file} was not run\n`));
+    after(() => console.error(`\n${MISSING}: ${file} was not run\n`));
   }
-  return { skip: why ?? false };
+  return { skip: MISSING ?? false };
 }

@@ -1,14 +1,12 @@
-/** Replicas of one tool as processes, and nginx in front of them. */
+/** Replicas of one tool as processes. */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Child, start } from "../../runtime/child.js";
-import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
 import { LEADER, MARKS, SECRET, toolConfig } from "../fault/harness.js";
 import { leasePort } from "../process.js";
@@ -191,51 +189,4 @@ export async function stopAll(replicas: readonly Replica[]): Promise<void> {
     codes.map(() => 0),
     replicas.map(({ log }) => log.slice(-2_000)).join("\n"),
   );
-}
-
-/** nginx in front of replicas, each call to the next of them, and sent to one only. */
-export async function startGateway(replicas: readonly Replica[]): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), "svc-balance-"));
-  const port = await leasePort();
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  const config = `
-    worker_processes 1; error_log stderr crit; pid ${directory}/pid; daemon off;
-    events { worker_connections 4096; }
-    http {
-      access_log off;
-      ${temporary.map((name) => `${name}_temp_path ${directory}/${name};`).join(" ")}
-      upstream replicas {
-        ${replicas.map((replica) => `server 127.0.0.1:${replica.port} max_fails=1 fail_timeout=1s;`).join(" ")}
-        keepalive 64;
-      }
-      server {
-        listen 127.0.0.1:${port};
-        client_max_body_size 12m;
-        location / {
-          proxy_pass http://replicas;
-          proxy_http_version 1.1;
-          proxy_set_header Connection "";
-          proxy_read_timeout 75s;
-          proxy_next_upstream off;
-        }
-      }
-    }`;
-  writeFileSync(join(directory, "nginx.conf"), config);
-  const child = spawn("nginx", ["-c", join(directory, "nginx.conf")], { stdio: ["ignore", "inherit", "pipe"] });
-  const exited = once(child, "exit");
-  let log = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    log += text;
-  });
-  atEnd(async () => {
-    child.kill("SIGTERM");
-    await exited;
-    rmSync(directory, { recursive: true, force: true });
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await until(async () => {
-    assert.equal(child.exitCode, null, log);
-    return (await fetch(`${url}/health`).catch(() => undefined))?.ok === true;
-  }, "the gateway");
-  return url;
 }

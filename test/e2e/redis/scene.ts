@@ -7,7 +7,7 @@ import { until } from "../../runtime/tools.js";
 import { FULL } from "../fault/harness.js";
 import { Leaders, summary, type Verdict, verdict } from "./leaders.js";
 import { RedisServer, type RedisServerOptions } from "./redis-server.js";
-import { type Replica, type ReplicaOptions, RunLog, startGateway, startReplicas, stopAll } from "./replicas.js";
+import { type Replica, type ReplicaOptions, RunLog, startReplicas, stopAll } from "./replicas.js";
 
 /** A size of the design in full runs, a fifth of it else. */
 export const sized = (full: number) => (FULL ? full : Math.ceil(full / 5));
@@ -19,8 +19,6 @@ export interface SceneOptions extends ReplicaOptions {
   /** A server that runs already, or how to start one. */
   readonly redis?: RedisServer | RedisServerOptions;
   readonly count?: number;
-  /** Whether leaders call through nginx; else any replica. */
-  readonly gateway?: boolean;
 }
 
 export class Scene {
@@ -31,13 +29,12 @@ export class Scene {
     readonly runs: RunLog,
   ) {}
 
-  static async start({ redis: server, count = 3, gateway = false, ...options }: SceneOptions = {}): Promise<Scene> {
+  static async start({ redis: server, count = 3, ...options }: SceneOptions = {}): Promise<Scene> {
     const redis = server instanceof RedisServer ? server : await RedisServer.start(server);
     await begin(redis);
     const runs = new RunLog();
     const replicas = await startReplicas(count, runs, { url: redis.url, ...options });
-    const urls = gateway ? [await startGateway(replicas)] : replicas.map(({ url }) => url);
-    return new Scene(redis, replicas, new Leaders(urls), runs);
+    return new Scene(redis, replicas, new Leaders(replicas.map(({ url }) => url)), runs);
   }
 
   /** Waits until so many calls were sent. */
