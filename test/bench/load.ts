@@ -1,11 +1,11 @@
 /** Load on one server process, each connection sending its next call when it has its answer, and what it costs. */
 
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import autocannon from "autocannon";
+import { Client } from "undici";
 import { cpuMicros, cpuTime, residentMegabytes } from "./accounting.js";
 import { quantile } from "./statistics.js";
 import type { Target } from "./target.js";
@@ -112,44 +112,31 @@ async function runAutocannon({ url, path }: Target, requests: readonly LoadReque
 }
 
 /** What came back for one request. */
-export interface Answer {
-  readonly status: number;
+interface Answer {
   readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
+  readonly body: string;
 }
 
 /** One connection to a target, for calls one after another. */
 export class Caller {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #client: Client;
+  readonly #path: string;
 
-  readonly #target: Target;
-
-  constructor(target: Target) {
-    this.#target = target;
-  }
-
-  async call({ headers, body }: LoadRequest): Promise<Answer> {
-    const request = httpRequest(this.#target.url + this.#target.path, {
-      method: "POST",
-      agent: this.#agent,
-      headers: { ...headers, "Content-Length": body.length },
-    });
-    request.end(body);
-    const [response] = (await once(request, "response")) as [IncomingMessage];
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
-    return { status: response.statusCode as number, headers: response.headers, body: Buffer.concat(chunks) };
+  constructor({ url, path }: Target) {
+    this.#client = new Client(url);
+    this.#path = path;
   }
 
   /** A call that must be answered 200, or with another status that is named. */
   async success(request: LoadRequest, status = 200): Promise<Answer> {
-    const answer = await this.call(request);
-    if (answer.status === status) return answer;
-    throw new Error(`a call was answered ${answer.status}: ${answer.body.toString()}`);
+    const { statusCode, headers, body } = await this.#client.request({ path: this.#path, method: "POST", ...request });
+    const text = await body.text();
+    if (statusCode !== status) throw new Error(`a call was answered ${statusCode}: ${text}`);
+    return { headers, body: text };
   }
 
   close(): void {
-    this.#agent.destroy();
+    void this.#client.destroy();
   }
 }
 

@@ -1,7 +1,8 @@
 /** Sends the recorded requests of http.json to a real process of examples/sum. */
 
 import { createHash } from "node:crypto";
-import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { Agent, request } from "undici";
 import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { startExample } from "../e2e/process.js";
 import { readVectors } from "./read.js";
@@ -52,7 +53,7 @@ export async function* runHttpCases(file: string, directory: string): AsyncGener
       tools: { [tool.fqn]: { response_signing_key: tool.response_signing_key } },
     },
   });
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent();
   const plain = cases.find(({ name }) => name === "plain")?.body ?? "";
   try {
     for (const vector of cases) {
@@ -65,7 +66,7 @@ export async function* runHttpCases(file: string, directory: string): AsyncGener
       }
     }
   } finally {
-    agent.destroy();
+    await agent.destroy();
     await server.stop();
   }
 }
@@ -101,27 +102,11 @@ interface HttpAnswer {
   body: Buffer;
 }
 
-function send(
-  url: string,
-  { method, headers, extra_headers }: HttpCase,
-  body: Buffer,
-  agent: Agent,
-): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const all: Record<string, string> = { ...extra_headers };
-    for (const [name, value] of Object.entries(headers)) all[`X-Svc-${name}`] = value;
-    if (method !== "GET") all["Content-Length"] = String(body.length);
-    const sent = request(url, { method, headers: all, agent }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
-      });
-    });
-    sent.on("error", reject);
-    sent.end(method === "GET" ? undefined : body);
-  });
+async function send(url: string, { method, headers, extra_headers }: HttpCase, body: Buffer, agent: Agent) {
+  const own = Object.entries(headers).map(([name, value]) => [`X-Svc-${name}`, value]);
+  const sent = { ...extra_headers, ...Object.fromEntries(own) };
+  const answer = await request(url, { method, headers: sent, body: method === "GET" ? null : body, dispatcher: agent });
+  return { status: answer.statusCode, headers: answer.headers, body: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
 function differences({ expect }: HttpCase, { status, headers, body }: HttpAnswer): string[] {
