@@ -21,6 +21,7 @@ const [host, port] = (process.env.BIND_ADDR ?? "").split(":") as [string, string
 
 const leader = prepareVerifyKey(Buffer.from(leaderKey, "hex"));
 const tool = prepareSigningKey(Buffer.from(toolSeed, "hex"));
+const { engine } = selectEngine();
 
 function listen(answer: (headers: Record<string, unknown>, body: Buffer[]) => Record<string, string>): void {
   createServer((request, response) => {
@@ -69,7 +70,6 @@ async function listenWithSchema(): Promise<void> {
 
 /** Verifies the leader's signature, and signs a result of fixed bytes. */
 function signatureOf(headers: Record<string, unknown>): Record<string, string> {
-  const { engine } = selectEngine();
   const hash = Buffer.from(headers["x-svc-input-hash"] as string, "base64url");
   const signature = Buffer.from(headers["x-svc-leader-signature"] as string, "base64url");
   if (!engine.verify(leader, hash, signature)) throw new Error("the load has a bad signature");

@@ -254,7 +254,7 @@ compare("docs/settings.md, limits", LIMITS, {
   "requests of a connection that are handled at the same time": () => [1],
   "unanswered requests of a connection": () => [MAX_UNANSWERED],
   "requests that wait for an earlier answer on their connection, in the whole server": () => [MAX_PIPELINED],
-  "answers that callers have not read, and metadata documents that the server keeps": () => [MAX_UNREAD_BYTES],
+  "answers that callers have not read": () => [MAX_UNREAD_BYTES],
   "runs of all tools at the same time": () => [plain.load().runs.most],
   "size of the replay memory": async () => [(await signedDefaults()).bound],
   "time of a call": () => [DEFAULT_TIMEOUT_MS],
