@@ -96,8 +96,9 @@ export function makeFolders(base: string, target: string): string | undefined {
     refuseLink(folder);
     const stats = lstatSync(folder, { throwIfNoEntry: false });
     if (stats === undefined) {
-      mkdirSync(folder);
-      made ??= folder;
+      // Recursive: another process may have created the folder by now.
+      const created = mkdirSync(folder, { recursive: true });
+      made ??= created;
     } else if (!stats.isDirectory()) throw fault("ENOTDIR");
   }
   return made;

@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import fs, { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
+import { makeFolders } from "#generator/files/atomic-write.js";
 import { REPOSITORY } from "../repository.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
@@ -52,6 +54,18 @@ test("next to the sources, which are followed; outside of rootDir; outside of th
   project.write({ "package/tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["src"] }) });
   assert.equal((await svcGen("--project", "package", "--out", "../beside")).code, EXIT.done);
   assert.match(readFileSync(join(project.root, "beside/server.ts"), "utf8"), /from "\.\.\/package\/src\/sum\.js";/);
+});
+
+test("another process may create the folder in the same moment", (t) => {
+  const folder = join(project.root, "made");
+  const seenTooEarly = t.mock.method(fs, "lstatSync", () => undefined);
+  syncBuiltinESMExports();
+  t.after(() => {
+    seenTooEarly.mock.restore();
+    syncBuiltinESMExports();
+  });
+  mkdirSync(folder);
+  assert.equal(makeFolders(project.root, join(folder, "server.ts")), undefined);
 });
 
 test("a file that svc-gen did not write is not replaced", async () => {
