@@ -128,7 +128,7 @@ function kindOf(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (typeof value === "string") return "a text";
-  if (typeof value === "number" || typeof value === "bigint")
-    return Number.isInteger(value) ? "an integer" : "a number";
+  if (typeof value === "bigint" || Number.isInteger(value)) return "an integer";
+  if (typeof value === "number") return "a number";
   return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : "a boolean";
 }

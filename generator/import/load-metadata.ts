@@ -47,11 +47,9 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
   const { response, failure } = await exchange({ method: "GET", url, headers, timeoutMs });
   if (response === undefined) {
     const { code = "", message = "" } = failure ?? {};
-    const isUntrusted = certificateFault(code) !== undefined;
-    throw new CommandError(
-      `cannot read ${shown}: ${message}`,
-      isUntrusted ? UNTRUSTED : explainFailure(code, url).next,
-    );
+    const { next } = certificateFault(code) ?? explainFailure(code, url);
+    const isUntrusted = /SELF_SIGNED|UNABLE_TO|UNTRUSTED/.test(code);
+    throw new CommandError(`cannot read ${shown}: ${message}`, isUntrusted ? UNTRUSTED : next);
   }
   if (response.status !== 200) {
     const isRedirect = response.status >= 300 && response.status < 400;

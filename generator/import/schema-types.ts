@@ -426,8 +426,15 @@ class SchemaTypes {
     if (rest === false || maxItems === prefix.length) {
       return { type: { kind: "tuple", items }, ...this.#comment(schema, tagsOf(schema, ["uniqueItems"])) };
     }
-    items.push({ type: this.#type(rest ?? true, place("Rest", "/items")), mark: "rest" });
-    const isLonger = minItems > prefix.length;
+    const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
+    const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
+    // svc-gen writes `items` with only an `anyOf` for a tuple with elements after its rest element.
+    const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
+    others.forEach((item, index) => {
+      const type = this.#type(item, place(`Rest${index + 1}`, "/items"));
+      items.push({ type, mark: index === 0 ? "rest" : "required" });
+    });
+    const isLonger = !isMiddle && minItems > prefix.length;
     const tags = tagsOf(schema, [...(isLonger ? ["minItems"] : []), "maxItems", "uniqueItems"]);
     return { type: { kind: "tuple", items }, ...this.#comment(schema, tags) };
   }

@@ -1,6 +1,7 @@
 import { closest } from "svc-runtime/internal/generator";
 import { unknownName } from "../cli/arguments.js";
 import { UsageError } from "../cli/command.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 
 export interface NamedTool {
   readonly fqn: string;
@@ -28,8 +29,12 @@ export function toolNamed<Tool extends NamedTool>(
     if (only !== undefined && more.length === 0) return only;
     throw new UsageError(`${command} expects a tool: ${fqns.join(", ") || otherwise}`);
   }
-  const tool = tools.find((each) => namesOf(each).includes(name));
+  const named = tools.filter((each) => namesOf(each).includes(name));
+  const tool = named.find(({ fqn }) => fqn === name) ?? named[0];
   if (tool === undefined) throw unknownName("tool", name, fqns, nearest(name, tools));
+  if (tool.fqn !== name && named.length > 1) {
+    throw new UsageError(`${quoted(name)} names several tools; choose one: ${named.map(({ fqn }) => fqn).join(", ")}`);
+  }
   return tool;
 }
 

@@ -152,6 +152,7 @@ function textOf({ list }: Leaders): string {
   const textOfKey = ([kid, { bytes }]: [bigint, VerifyKey]) => `${kid} ${asBuffer(bytes).toString("hex")}`;
   return JSON.stringify([...list].map(([leaderId, keys]) => [leaderId, ...[...keys].map(textOfKey)]));
 }
+
 /** Resolver for an allow-list. Only {@link FileLeaders} changes its list. */
 class Leaders implements LeaderResolver {
   list: AllowedLeaders;

@@ -10,6 +10,7 @@ import { EXIT } from "#generator/cli/cli.js";
 import { COMMANDS as TABLE } from "#generator/cli/commands.js";
 import { unified } from "#generator/commands/stale-report.js";
 import { CODES, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
+import { toolNamed } from "#generator/invoke/tool-names.js";
 import { REPOSITORY } from "../repository.js";
 import { ToolProject, toolSource } from "./project.js";
 import { type Ran, svcGenIn as runIn } from "./run-cli.js";
@@ -265,6 +266,26 @@ test("meta prints the document of the only tool with its address", async () => {
   const far = await svcGen("meta", "--fqn", "none", "--url", "https://x.org/");
   assert.match(far.err, /unknown tool "none"; there is xyz\.test\.tool-sum@1 /);
   assert.equal((await svcGen("meta", "--url", "file:///x")).code, EXIT.usage);
+});
+
+test("a name that several tools have is refused, unless it is the whole name of one", () => {
+  const tools = [
+    { fqn: "org.example.sum@1", path: "one" },
+    { fqn: "net.other.sum@1", path: "sum" },
+    { fqn: "org.example.sum@2", path: "two" },
+  ];
+  assert.throws(
+    () => toolNamed("meta", "sum", tools),
+    /"sum" names several tools; choose one: org\.example\.sum@1, net/,
+  );
+  assert.throws(
+    () => toolNamed("meta", "org.example.sum", tools),
+    /choose one: org\.example\.sum@1, org\.example\.sum@2$/,
+  );
+  assert.deepEqual(
+    [toolNamed("meta", "org.example.sum@2", tools), toolNamed("meta", "one", tools)],
+    [tools[2], tools[0]],
+  );
 });
 
 test("diff compares port by port, and exits with 4 if a contract is broken without a new version", async () => {

@@ -152,6 +152,12 @@ describe("schemas of other toolkits", () => {
     assert.deepEqual(await differencesOf(properties, required("i", "n", "map", "open", "some", "lists", "texts")), []);
   });
 
+  it("a tuple with elements after its rest element", async () => {
+    const items = '"items":{"anyOf":[{"type":"number"},{"type":"boolean"}]}';
+    const properties = `"t":{"type":"array","prefixItems":[{"type":"string"}],${items},"minItems":2}`;
+    assert.deepEqual(await differencesOf(properties, required("t")), []);
+  });
+
   it("an integer without a format is a number, and a bigint in a tuple that is one value", async () => {
     const properties = `"n":{"type":"integer"},"t":{"type":["array"],"prefixItems":[{"type":"integer"}],"minItems":1,"items":false}`;
     const { sources } = await roundTrip(metadataOf(inputOf(properties, required("n", "t")), DONE));

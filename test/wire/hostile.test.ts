@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Codec } from "#client/wire/codec/contract.js";
 import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
 import { WireFault } from "#client/wire/fault.js";
 import { JsonError } from "#client/wire/json/error.js";
@@ -149,6 +150,44 @@ describe("hostile bodies of up to 12 MiB", () => {
       }
     });
   }
+});
+
+describe("a union of objects without a discriminator", () => {
+  const decoderOf = (branches: readonly Codec[]) => {
+    const codec: Codec = { kind: "array", item: { kind: "union", branches } };
+    return new InputDecoder(contractWith({ input: [{ name: "p", many: false, codec }] }));
+  };
+
+  it("does not decode a long undeclared name", (t) => {
+    const members = (at: number) => [
+      { name: "a", codec: { kind: "number" } as const },
+      { name: `b${at}`, optional: true, codec: { kind: "string" } as const },
+    ];
+    const decoder = decoderOf(Array.from({ length: 20 }, (_, at) => ({ kind: "object", members: members(at) })));
+    const decoded = t.mock.method(Buffer.prototype, "toString");
+    for (const name of ["é".repeat(1_000), "\\u0061".repeat(1_000)]) {
+      const bytes = Buffer.from(`{"p":[{"a":1,"${name}":1}]}`);
+      assert.deepEqual(decoder.decodeUnsigned(bytes), { p: [{ a: 1 }] });
+    }
+    const isLong = ({ arguments: [, start = 0, end = 0] }: { readonly arguments: readonly unknown[] }) =>
+      Number(end) - Number(start) >= 1_000;
+    assert.deepEqual(decoded.mock.calls.filter(isLong), []);
+  });
+
+  it("takes a long list, if two literals together select the branch", () => {
+    const names = Array.from({ length: 20 }, (_, at) => `name-${at}`);
+    const literal = (name: string, value: string) => ({ name, codec: { kind: "literal", values: [value] } as const });
+    const pairs = names.flatMap((one) => names.map((other) => [one, other] as const));
+    const decoder = decoderOf(
+      pairs.map(([one, other]) => ({ kind: "object", members: [literal("type", one), literal("op", other)] })),
+    );
+    const items = Array.from(
+      { length: 20_000 },
+      (_, at) => pairs[(at * 7) % pairs.length] as readonly [string, string],
+    );
+    const p = items.map(([type, op]) => ({ type, op }));
+    assert.deepEqual(decoder.decodeUnsigned(Buffer.from(JSON.stringify({ p }))), { p });
+  });
 });
 
 describe("cost", () => {

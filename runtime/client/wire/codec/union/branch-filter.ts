@@ -5,9 +5,11 @@
 
 import {
   ARRAY,
+  after,
   DOUBLE,
   ESCAPED_STRING,
   FALSE,
+  firstIn,
   type JsonDocument,
   kindAt,
   LARGE_INTEGER,
@@ -16,11 +18,13 @@ import {
   SMALL_INTEGER,
   STRING,
   TRUE,
+  valueOfKey,
 } from "../../json/document.js";
-import { membersByName, scalarOf } from "../../json/read.js";
+import { scalarOf } from "../../json/read.js";
 import type { Codec, CodecOf } from "../contract.js";
 import type { Steps } from "../decode-context.js";
 import type { ResolveDefinition } from "../definitions.js";
+import { MemberNames } from "../member-names.js";
 
 /** A set of entry kinds, one bit each. */
 const kinds = (...all: readonly number[]) => all.reduce((set, kind) => set | (1 << kind), 0);
@@ -83,69 +87,128 @@ function objectOf(codec: Codec, resolve: ResolveDefinition): CodecOf<"object"> |
   return at?.kind === "object" ? at : undefined;
 }
 
-/** A required member of an object branch. */
 interface Requirement {
-  readonly name: string;
+  /** Index of the member's name in the filter's names. */
+  readonly name: number;
   readonly kinds: number;
   readonly literals: ReadonlySet<unknown> | undefined;
+}
+
+/**
+ * Index of branches by one required member: `ofLiteral` has the branches that require a certain literal there, `ofAny` the
+ * others.
+ */
+interface Group {
+  readonly ofLiteral: Map<unknown, number[]>;
+  readonly ofAny: number[];
 }
 
 /** Index of a union's branches, built at start-up. */
 export class BranchFilter {
   /** Branch indexes by entry kind. */
   readonly #byKind: readonly (readonly number[])[];
-  /** Required members of each branch; none for a branch that is not an object. */
+  readonly #names: MemberNames;
   readonly #requirements: readonly (readonly Requirement[])[];
-  /** Object branches by the required member that the fewest branches require. */
-  readonly #byMember = new Map<string, number[]>();
-  /** Branches without required members that can fit an object. */
+  /** Object branches, each in the group of its most selective member (see `#group`). */
+  readonly #groups: readonly Group[];
+  /** Object branches without required members; they can fit any object. */
   readonly #open: readonly number[];
+  /** For each required name, tape index of its value in the object read last; 0 if absent. */
+  readonly #found: Int32Array;
+  /** Indexes of the required names that the object read last has. */
+  readonly #present: number[] = [];
 
   constructor(branches: readonly Codec[], resolve: ResolveDefinition) {
     const taken = branches.map((branch) => kindsOf(branch, resolve));
     this.#byKind = Array.from({ length: OBJECT + 1 }, (_, kind) =>
       [...branches.keys()].filter((at) => ((taken[at] as number) & (1 << kind)) !== 0),
     );
-    this.#requirements = branches.map((branch) =>
-      (objectOf(branch, resolve)?.members ?? [])
-        .filter(({ optional }) => !optional)
-        .map(({ name, codec }) => ({
-          name,
-          kinds: kindsOf(codec, resolve),
-          literals: codec.kind === "literal" ? new Set(codec.values) : undefined,
-        })),
+    const required = branches.map((branch) =>
+      (objectOf(branch, resolve)?.members ?? []).filter(({ optional }) => !optional),
     );
+    const indexes = new Map<string, number>();
+    for (const { name } of required.flat()) if (!indexes.has(name)) indexes.set(name, indexes.size);
+    this.#names = new MemberNames([...indexes.keys()]);
+    this.#found = new Int32Array(indexes.size);
+    this.#requirements = required.map((members) =>
+      members.map(({ name, codec }) => ({
+        name: indexes.get(name) as number,
+        kinds: kindsOf(codec, resolve),
+        literals: codec.kind === "literal" ? new Set(codec.values) : undefined,
+      })),
+    );
+    this.#groups = Array.from(indexes, () => ({ ofLiteral: new Map(), ofAny: [] }));
     this.#open = (this.#byKind[OBJECT] as readonly number[]).filter((at) => this.#requirements[at]?.length === 0);
-    const counts = new Map<string, number>();
-    for (const { name } of this.#requirements.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
-    const countOf = ({ name }: Requirement) => counts.get(name) as number;
-    for (const [at, required] of this.#requirements.entries()) {
-      const [rarest] = required.toSorted((one, other) => countOf(one) - countOf(other));
-      if (rarest !== undefined) this.#byMember.set(rarest.name, [...(this.#byMember.get(rarest.name) ?? []), at]);
+    this.#group();
+  }
+
+  /**
+   * Indexes each branch by its most selective required member: the one whose name or literals occur in the fewest
+   * branches.
+   */
+  #group(): void {
+    const counts = new Map<unknown, number>();
+    const keysOf = ({ name, literals }: Requirement) =>
+      literals === undefined ? [`${name}`] : [...literals].map((value) => `${name} ${typeof value} ${value}`);
+    const all = this.#requirements.flat();
+    for (const key of all.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    const score = (each: Requirement) => Math.max(...keysOf(each).map((key) => counts.get(key) as number));
+    for (const [at, [first, ...others]] of this.#requirements.entries()) {
+      if (first === undefined) continue;
+      const rarest = others.reduce((best, each) => (score(each) < score(best) ? each : best), first);
+      const { ofLiteral, ofAny } = this.#groups[rarest.name] as Group;
+      if (rarest.literals === undefined) ofAny.push(at);
+      for (const value of rarest.literals ?? []) ofLiteral.set(value, [...(ofLiteral.get(value) ?? []), at]);
     }
   }
 
   /**
    * Indexes, in declared order, of the branches that may fit an entry. No other branch can fit.
    *
-   * @param steps counts the members of an object and the branches that are compared with them
+   * @param steps counts the branches that are compared with the members of an object
    */
   candidates(document: JsonDocument, entry: number, steps: Steps | undefined): readonly number[] {
     const kind = kindAt(document, entry);
     const ofKind = this.#byKind[kind] as readonly number[];
     if (kind !== OBJECT || ofKind.length < 2) return ofKind;
-    const members = membersByName(document, entry);
-    const compared = [...members.keys()].flatMap((name) => this.#byMember.get(name) ?? []);
-    steps?.take((members.size + compared.length) >> 3);
-    const fitting = compared.filter((at) =>
-      this.#requirements[at]?.every((required) => fits(document, members.get(required.name), required)),
-    );
-    return [...this.#open, ...fitting].sort((one, other) => one - other);
+    const found = this.#found;
+    const groups = this.#groups;
+    const names = this.#names;
+    const open = this.#open;
+    const present = this.#present;
+    for (const name of present) found[name] = 0;
+    present.length = 0;
+    const end = after(document, entry);
+    for (let key = firstIn(entry), next = 0; key < end; key = after(document, valueOfKey(key))) {
+      const index = names.indexOf(document, key, next);
+      if (index < 0) continue;
+      if (found[index] === 0) present.push(index);
+      found[index] = valueOfKey(key);
+      next = index + 1;
+    }
+    const fitting: number[] = [...open];
+    for (const name of present) {
+      const { ofAny, ofLiteral } = groups[name] as Group;
+      const ofValue = ofLiteral.size > 0 ? ofLiteral.get(literalOf(document, found[name] as number)) : undefined;
+      steps?.take((ofAny.length + (ofValue?.length ?? 0)) >> 3);
+      for (const at of ofAny) if (this.#fits(document, at)) fitting.push(at);
+      for (const at of ofValue ?? []) if (this.#fits(document, at)) fitting.push(at);
+    }
+    return fitting.length > 1 ? fitting.sort((one, other) => one - other) : fitting;
+  }
+
+  /** Whether the object read last has all required members of a branch. */
+  #fits(document: JsonDocument, branch: number): boolean {
+    for (const { name, kinds, literals } of this.#requirements[branch] as readonly Requirement[]) {
+      const value = this.#found[name] as number;
+      if (value === 0 || ((1 << kindAt(document, value)) & kinds) === 0) return false;
+      if (literals !== undefined && !literals.has(literalOf(document, value))) return false;
+    }
+    return true;
   }
 }
 
-/** Whether a member, by its tape index, has one of the required kinds or literals. */
-function fits(document: JsonDocument, member: number | undefined, { kinds, literals }: Requirement): boolean {
-  if (member === undefined || ((1 << kindAt(document, member)) & kinds) === 0) return false;
-  return literals === undefined || literals.has(scalarOf(document, member));
+/** Value of a scalar entry, for comparison with literals; undefined for arrays and objects. */
+function literalOf(document: JsonDocument, entry: number): unknown {
+  return kindAt(document, entry) < ARRAY ? scalarOf(document, entry) : undefined;
 }
