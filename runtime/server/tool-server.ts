@@ -253,9 +253,8 @@ async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplaySt
       `the settings of the shared replay store are ignored, because answers to unsigned calls are not stored: set ${ENV_TOOLKIT_CONFIG_PATH} to a configuration that requires signatures, or unset the settings`,
     );
   }
-  const strays = strayVariables(process.env);
-  if (signed)
-    refuseMisspelt(strays, ENV_REDIS_URL, "without a shared replay store a call can run again in another replica");
+  const consequence = "without a shared replay store a call can run again in another replica";
+  if (signed) refuseMisspelt(strayVariables(process.env), ENV_REDIS_URL, consequence);
   return undefined;
 }
 

@@ -36,7 +36,7 @@ export * from "./counting-tool.js";
 
 const { engine } = selectEngine();
 
-/** Somebody who signs. */
+/** A leader with one key. */
 export interface Leader {
   readonly id: string;
   readonly kid: bigint;
@@ -50,7 +50,7 @@ export const bob: Leader = { id: "bob", kid: 0n, seed: Buffer.alloc(32, 3) };
 export const TOOL_SEED = Buffer.alloc(32, 9);
 export const TOOL_KEY = publicKeyOf(TOOL_SEED);
 
-/** Somebody who signs, for a `LeaderClient`. */
+/** Identity and key of a leader, for a `LeaderClient`. */
 export const signerOf = ({ id, kid, seed }: Leader) => ({ id, keyId: kid, key: seed });
 
 /** An allow-list of leaders, as JSON text because of its u64s. */

@@ -218,7 +218,7 @@ function descriptionOf(node: ts.Node): string {
 }
 
 /** @param read converts the text of `@default` and `@example` to a value */
-export function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJsonOrText): Comment {
+function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJsonOrText): Comment {
   const tags = given.map((tag) => ({ tag, name: tag.tagName.text, text: tagText(tag) }));
   const reasons = tags.flatMap((tag) => (tag.name === "deprecated" && tag.text !== "" ? [tag.text] : []));
   const annotations: [string, Json][] = [];
