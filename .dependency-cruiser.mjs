@@ -132,8 +132,8 @@ const LAYERS = [
     name: "storage",
     files: "runtime/storage/* runtime/storage/dev/* runtime/storage/http/* runtime/storage/journal/*",
     below: "wire fqn leader",
-    packages: "@mysten/walrus-wasm",
-    node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
+    packages: "@mysten/walrus-wasm undici",
+    node: "child_process crypto events fs/promises http module net os path stream/consumers timers/promises url util",
   },
   {
     name: "generator/compile/model",

@@ -7,6 +7,7 @@
  */
 
 import { execFile } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { createRequire } from "node:module";
 import os from "node:os";
 import { fileURLToPath } from "node:url";
@@ -23,7 +24,8 @@ export const DEFAULT_SHARDS = 1_000;
 const MAX_PROCESSES = Math.max(1, os.availableParallelism() - 1);
 
 let running = 0;
-const waiting: (() => void)[] = [];
+/** Emits `end` for each process that has ended. */
+const processes = new EventEmitter().setMaxListeners(0);
 
 export class BlobIdEncoder {
   #checked: Promise<unknown> | undefined;
@@ -87,24 +89,12 @@ export class BlobIdEncoder {
       return await this.#encode(content, this.#shards, signal);
     } finally {
       running--;
-      waiting.shift()?.();
+      processes.emit("end");
     }
   }
 
   async #acquireProcess(signal: AbortSignal): Promise<void> {
-    while (running >= MAX_PROCESSES) {
-      await new Promise<void>((resolve) => {
-        const proceed = () => {
-          signal.removeEventListener("abort", proceed);
-          const at = waiting.indexOf(proceed);
-          if (at !== -1) waiting.splice(at, 1);
-          resolve();
-        };
-        waiting.push(proceed);
-        signal.addEventListener("abort", proceed, { once: true });
-      });
-      signal.throwIfAborted();
-    }
+    while (running >= MAX_PROCESSES) await once(processes, "end", { signal }).catch(() => signal.throwIfAborted());
     signal.throwIfAborted();
     running++;
   }

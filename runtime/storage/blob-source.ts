@@ -1,7 +1,7 @@
 import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { type Deadline, type Deadlines, deadlinesOf, type Retries, type RetryOptions, retriesOf } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./http/endpoint.js";
-import { exchange, type ResponseStream, readBody } from "./http/http-exchange.js";
+import { exchange } from "./http/http-exchange.js";
 import { isTransient, retry } from "./retry.js";
 import { StorageError } from "./storage-error.js";
 
@@ -31,69 +31,44 @@ export interface ExpectedBlob {
   readonly blobId: string;
   /** 32 bytes. */
   readonly sha256: Uint8Array;
-  readonly size: number;
-}
-
-/**
- * Reads a blob and compares it with the expected content.
- *
- * @param fresh whether the blob was just stored, so that a cache in front of the aggregator may still answer 404
- * @throws {@link StorageError} `content_mismatch`, and the errors of {@link exchange}
- */
-export function verifyStored(
-  source: BlobSource,
-  deadline: Deadline,
-  { blobId, sha256: digest, size }: ExpectedBlob,
-  fresh: boolean,
-): Promise<void> {
-  const mismatch = (what: string) =>
-    new StorageError("content_mismatch", `aggregator: expected the ${size} bytes of the content, got ${what}`);
-  return retry(
-    source.retries,
-    deadline,
-    async () => {
-      const { length, chunks } = await requestBlob(source, deadline, blobId);
-      if (length !== undefined && length !== size) throw mismatch("another length");
-      const content = await readBody(chunks, size, () => mismatch("more"));
-      if (content.length < size) throw mismatch("fewer");
-      if (!sha256(content).equals(digest)) throw mismatch("others");
-    },
-    (error) => isTransient(error) || (fresh && error.code === "not_found"),
-  );
+  /** Size of the content, in bytes, if it is known. */
+  readonly size?: number | undefined;
 }
 
 /**
  * Reads a blob into memory and verifies its digest.
  *
- * @param limit maximum size in bytes
- * @throws {@link StorageError} `over_budget`, `content_mismatch`, and the errors of {@link exchange}
+ * @param limit maximum size in bytes, for a blob of unknown size
+ * @param isFresh whether the blob was just stored, so that a cache in front of the aggregator may still answer 404
+ * @throws {@link StorageError} `content_mismatch`, `over_budget`, and the errors of {@link exchange}
  */
 export function readStored(
-  source: BlobSource,
+  { aggregator, deadlines, retries }: BlobSource,
   deadline: Deadline,
-  { blobId, sha256: digest }: { readonly blobId: string; readonly sha256: Uint8Array },
+  { blobId, sha256: digest, size }: ExpectedBlob,
   limit: number,
+  isFresh = false,
 ): Promise<Uint8Array> {
-  return retry(source.retries, deadline, async () => {
-    const { length, chunks } = await requestBlob(source, deadline, blobId);
-    const over = () => new StorageError("over_budget", `aggregator: expected at most ${limit} bytes, got more`);
-    if (length !== undefined && length > limit) throw over();
-    const content = await readBody(chunks, limit, over);
-    if (!sha256(content).equals(digest)) {
-      throw new StorageError(
-        "content_mismatch",
-        "aggregator: expected content with the digest of the reference, got other content",
-      );
-    }
-    return content;
-  });
-}
-
-function requestBlob(
-  { aggregator, deadlines }: BlobSource,
-  deadline: Deadline,
-  blobId: string,
-): Promise<ResponseStream> {
-  // A blob id is base64url, so it has no characters that are special in paths.
-  return exchange({ endpoint: aggregator, method: "GET", path: `/v1/blobs/${blobId}`, deadlines, deadline });
+  const mismatch = () =>
+    new StorageError("content_mismatch", "aggregator: expected the content with this digest, got other content");
+  const over = () => new StorageError("over_budget", `aggregator: expected at most ${limit} bytes, got more`);
+  return retry(
+    retries,
+    deadline,
+    async () => {
+      const content = await exchange({
+        endpoint: aggregator,
+        method: "GET",
+        // A blob id is base64url, so it has no characters that are special in paths.
+        path: `/v1/blobs/${blobId}`,
+        maxBytes: size ?? limit,
+        tooLarge: size === undefined ? over : mismatch,
+        deadlines,
+        deadline,
+      });
+      if (!sha256(content).equals(digest)) throw mismatch();
+      return content;
+    },
+    (error) => isTransient(error) || (isFresh && error.code === "not_found"),
+  );
 }

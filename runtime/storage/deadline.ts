@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { onAbort } from "svc-client/internal/leader/waiting";
 import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { requireInteger, StorageError } from "./storage-error.js";
 
@@ -6,10 +7,7 @@ import { requireInteger, StorageError } from "./storage-error.js";
 export interface Deadlines {
   /** For DNS, TCP connection and TLS handshake together: 5,000 by default. */
   readonly connectMs: number;
-  /**
-   * Between two chunks of a body that is sent or received: 10,000 by default. Does not apply to the wait for the start
-   * of an answer.
-   */
+  /** Between two chunks of an answer: 10,000 by default. Does not apply to the wait for the start of an answer. */
   readonly progressMs: number;
   /** For the whole operation including retries: 60,000 by default. Keep it below the tool's `timeout()`. */
   readonly totalMs: number;
@@ -32,22 +30,21 @@ export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #until: number;
-  readonly #caller: AbortSignal | undefined;
-  readonly #onAbort = () => {
-    const cause: unknown = this.#caller?.reason;
-    this.#controller.abort(new StorageError("aborted", "storage: the operation was aborted by its signal", { cause }));
-  };
+  readonly #ignoreCaller: () => void;
 
   constructor(totalMs: number, caller?: AbortSignal) {
-    this.#caller = caller;
     this.#until = performance.now() + totalMs;
-    this.#timer = setTimeout(() => {
+    const overdue = () =>
+      new StorageError("total_timeout", `storage: the operation did not finish within ${totalMs} ms`);
+    this.#timer = setTimeout(() => this.#controller.abort(overdue()), totalMs);
+    const abort = () => {
+      const cause: unknown = caller?.reason;
       this.#controller.abort(
-        new StorageError("total_timeout", `storage: the operation did not finish within ${totalMs} ms`),
+        new StorageError("aborted", "storage: the operation was aborted by its signal", { cause }),
       );
-    }, totalMs);
-    if (caller?.aborted) this.#onAbort();
-    else caller?.addEventListener("abort", this.#onAbort, { once: true });
+    };
+    this.#ignoreCaller = onAbort(caller === undefined ? [] : [caller], abort);
+    if (caller?.aborted) abort();
   }
 
   get signal(): AbortSignal {
@@ -62,10 +59,9 @@ export class Deadline {
   race<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
-      const onAbort = () => reject(signal.reason);
-      if (signal.aborted) return onAbort();
-      signal.addEventListener("abort", onAbort, { once: true });
-      promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+      signal.throwIfAborted();
+      const ignore = onAbort([signal], () => reject(signal.reason));
+      promise.then(resolve, reject).finally(ignore);
     });
   }
 
@@ -79,7 +75,7 @@ export class Deadline {
   /** Ends the operation and aborts its remaining work. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#caller?.removeEventListener("abort", this.#onAbort);
+    this.#ignoreCaller();
     this.#controller.abort(new StorageError("aborted", "storage: the operation has ended"));
   }
 }

@@ -20,22 +20,21 @@ export interface PublisherResponse {
 
 /** @throws {@link StorageError} `answer_invalid` */
 export function parsePublisherResponse(body: Buffer): PublisherResponse {
-  let answer: JsonRecord;
+  let place = "";
+  let paid: Paid = "maybe";
   try {
-    answer = recordOf(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)));
-  } catch {
-    throw invalid("expected a JSON object", "maybe");
-  }
-  const names = Object.keys(answer);
-  if (names.length !== 1 || (names[0] !== "newlyCreated" && names[0] !== "alreadyCertified")) {
-    throw invalid("expected exactly one of `newlyCreated` and `alreadyCertified`", "maybe");
-  }
-  const newlyCreated = names[0] === "newlyCreated";
-  try {
-    return newlyCreated ? created(recordOf(answer.newlyCreated)) : certified(recordOf(answer.alreadyCertified));
+    const answer = recordOf(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)), "the answer");
+    const [name, ...more] = Object.keys(answer);
+    if (more.length > 0 || (name !== "newlyCreated" && name !== "alreadyCertified")) {
+      throw new ShapeError("expected exactly one of `newlyCreated` and `alreadyCertified`");
+    }
+    place = `${name}: `;
+    paid = name === "newlyCreated" ? "yes" : "no";
+    const content = recordOf(answer[name], "its value");
+    return name === "newlyCreated" ? created(content) : certified(content);
   } catch (error) {
-    if (!(error instanceof ShapeError)) throw error;
-    throw invalid(`${names[0]}: ${error.message}`, newlyCreated ? "yes" : "no");
+    const reason = error instanceof ShapeError ? error.message : "expected the answer as JSON";
+    throw new StorageError("answer_invalid", `publisher: the answer cannot be used: ${place}${reason}`, { paid });
   }
 }
 
@@ -66,7 +65,7 @@ type JsonRecord = Readonly<Record<string, unknown>>;
 
 class ShapeError extends Error {}
 
-function recordOf(value: unknown, name = "the member"): JsonRecord {
+function recordOf(value: unknown, name: string): JsonRecord {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new ShapeError(`expected ${name} as an object`);
   }
@@ -90,8 +89,4 @@ function objectId(value: unknown): string {
     throw new ShapeError("expected the object's id as `0x` and 64 hex digits");
   }
   return value.toLowerCase();
-}
-
-function invalid(reason: string, paid: Paid): StorageError {
-  return new StorageError("answer_invalid", `publisher: the answer cannot be used: ${reason}`, { paid });
 }

@@ -29,14 +29,7 @@ export async function retry<T>(
       if (!(error instanceof StorageError) || attempt >= retries.attempts || !shouldRetry(error)) throw error;
       const pauseMs = Math.max(backOffMs(attempt - 1, retries.backoffMs), error.retryAfterMs ?? 0);
       if (pauseMs >= deadline.msLeft()) throw error;
-      try {
-        await deadline.pause(pauseMs);
-      } catch (late) {
-        // The deadline passed between two attempts: the error of the last attempt says more.
-        throw deadline.signal.reason instanceof StorageError && deadline.signal.reason.code === "aborted"
-          ? late
-          : error;
-      }
+      await deadline.pause(pauseMs);
     }
   }
 }

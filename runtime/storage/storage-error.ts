@@ -10,7 +10,7 @@ export type StorageFault =
   | "aborted"
   /** No connection (name, TCP and TLS) within `connectMs`. */
   | "connect_timeout"
-  /** No bytes of a body were sent or received for `progressMs`. */
+  /** No bytes of an answer were received for `progressMs`. */
   | "progress_timeout"
   /** The whole operation including retries took longer than `totalMs`. */
   | "total_timeout"

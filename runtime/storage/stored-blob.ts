@@ -6,17 +6,7 @@ import {
   type WalrusValue,
 } from "svc-client/internal/wire/bcs/data";
 
-export interface StoredBlobFacts {
-  readonly key: string;
-  readonly blobId: string;
-  readonly sha256: Uint8Array;
-  readonly size: number;
-  readonly objectId?: string | undefined;
-  readonly owner?: string | undefined;
-  readonly endEpoch?: number | undefined;
-  readonly deletable?: boolean | undefined;
-  readonly origin: BlobOrigin;
-  readonly encoderChecked: boolean;
+export interface StoredBlobFacts extends Omit<StoredBlob, "nexusValue" | "nexusData" | typeof content> {
   /** Called after a result that refers to the blob was sent. */
   readonly returned?: (() => Promise<void>) | undefined;
 }

@@ -11,11 +11,11 @@ import { PlainValueError, plainText } from "svc-client/internal/wire/json/untype
 import { OUTPUT_BUDGET } from "svc-client/internal/wire/protocol";
 import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
-import { type BlobSource, blobSourceOf, type ExpectedBlob, verifyStored } from "./blob-source.js";
+import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./http/endpoint.js";
-import { exchange, readBody } from "./http/http-exchange.js";
-import type { UploadEntry, UploadJournal, UploadState } from "./journal/journal.js";
+import { exchange } from "./http/http-exchange.js";
+import type { UploadEntry, UploadJournal } from "./journal/journal.js";
 import { MAX_RESPONSE_BYTES, type PublisherResponse, parsePublisherResponse } from "./publisher-response.js";
 import { isTransient, retry } from "./retry.js";
 import { type Paid, requireInteger, StorageError, type StorageErrorFacts } from "./storage-error.js";
@@ -63,27 +63,10 @@ export interface UploadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Unsettled upload that was, or may have been, paid for. */
-export interface UnreturnedUpload {
-  /** Argument for `settle`. */
-  readonly key: string;
-  readonly state: UploadState;
+/** Journal entry of an unsettled upload that was, or may have been, paid for. Its `key` is the argument for `settle`. */
+export interface UnreturnedUpload extends UploadEntry {
   /** `yes`: the publisher confirmed it. `maybe`: there was no answer. `no`: the blob was already stored. */
   readonly paid: Paid;
-  /** Id in the publisher's answer, otherwise the id that the encoder computed. */
-  readonly blobId: string | undefined;
-  /** Set if the computed id differs from the publisher's answer, which was rejected. */
-  readonly computedBlobId: string | undefined;
-  /** Digest of the content: 64 hex digits. */
-  readonly sha256: string;
-  readonly size: number;
-  readonly epochs: number;
-  readonly objectId: string | undefined;
-  /** Additional objects that earlier attempts of this upload bought. */
-  readonly earlierObjectIds: readonly string[];
-  readonly owner: string | undefined;
-  readonly endEpoch: number | undefined;
-  readonly startedAt: Date;
 }
 
 interface UploadJob {
@@ -216,7 +199,11 @@ export class WalrusStorage {
     return entries
       .filter(({ key }) => !this.#running.has(key))
       .sort((a, b) => a.startedAt - b.startedAt)
-      .map(unreturned);
+      .map((entry) => ({
+        ...(entry.computedBlobId !== undefined && { blobId: entry.computedBlobId }),
+        ...entry,
+        paid: paidOf(entry),
+      }));
   }
 
   /**
@@ -236,25 +223,13 @@ export class WalrusStorage {
   /** Runs `work` after all earlier uploads with the same key have ended. Waits no longer than the deadline. */
   async #exclusive<T>({ key, deadline }: UploadJob, work: () => Promise<T>): Promise<T> {
     const before = this.#running.get(key);
-    let waiting = before !== undefined;
-    const own = (async () => {
-      if (before !== undefined) await deadline.race(before);
-      waiting = false;
-      deadline.signal.throwIfAborted();
-      return await work();
-    })();
-    const tail = Promise.allSettled([before, own]);
-    const leave = () => {
+    const own = deadline.race(Promise.resolve(before)).then(work);
+    // If this upload stops waiting, later uploads of the content still wait for the earlier ones.
+    const tail = Promise.allSettled([before, own]).finally(() => {
       if (this.#running.get(key) === tail) this.#running.delete(key);
-    };
+    });
     this.#running.set(key, tail);
-    try {
-      return await own;
-    } finally {
-      // If this upload stopped waiting, later uploads of the content must still wait for the earlier ones.
-      if (waiting) void tail.then(leave);
-      else leave();
-    }
+    return await own;
   }
 
   async #store(job: UploadJob): Promise<StoredBlob<never>> {
@@ -306,7 +281,7 @@ export class WalrusStorage {
       const { length } = job.content;
       this.#checkKind(stored);
       const checked = this.#checkedId(job, stored);
-      const readback = verifyStored(this.#source, job.deadline, this.#expected(job, blobId), true);
+      const readback = this.#readBack(job, blobId, true);
       // A wrong id says more than a failed readback, so it is reported even if the readback fails first.
       await Promise.all([checked, readback]).catch(async (error: unknown) => {
         await checked;
@@ -338,8 +313,14 @@ export class WalrusStorage {
     );
   }
 
-  #expected(job: UploadJob, blobId: string): ExpectedBlob {
-    return { blobId, sha256: job.sha256, size: job.content.length };
+  /** Reads the blob back and compares it with the content. */
+  async #readBack(
+    { deadline, sha256: digest, content }: UploadJob,
+    blobId: string,
+    isFresh: boolean,
+    source = this.#source,
+  ) {
+    await readStored(source, deadline, { blobId, sha256: digest, size: content.length }, content.length, isFresh);
   }
 
   /** Blob of an earlier upload of the same content, if the aggregator has it. */
@@ -347,7 +328,7 @@ export class WalrusStorage {
     const blobId = known.computedBlobId ?? (await job.computed()) ?? known.blobId;
     if (blobId === undefined) return undefined;
     try {
-      await verifyStored(this.#source, job.deadline, this.#expected(job, blobId), known.state !== "verified");
+      await this.#readBack(job, blobId, known.state !== "verified");
       return await this.#adopt(job, known, blobId);
     } catch (error) {
       if (error instanceof StorageError && error.code === "not_found") return undefined;
@@ -378,20 +359,22 @@ export class WalrusStorage {
       retries,
       deadline,
       async () => {
-        const { chunks } = await exchange({
+        const tooLarge = () => {
+          const message = `publisher: expected an answer of at most ${MAX_RESPONSE_BYTES} bytes, got more`;
+          return new StorageError("answer_invalid", message, { paid: "maybe" });
+        };
+        const body = await exchange({
           endpoint: this.#publisher,
           method: "PUT",
           path: "/v1/blobs",
           query: this.#query,
           body: content,
+          maxBytes: MAX_RESPONSE_BYTES,
+          tooLarge,
           deadlines,
           deadline,
         });
-        const tooLong = () => {
-          const message = `publisher: expected an answer of at most ${MAX_RESPONSE_BYTES} bytes, got more`;
-          return new StorageError("answer_invalid", message, { paid: "maybe" });
-        };
-        const answer = parsePublisherResponse(await readBody(chunks, MAX_RESPONSE_BYTES, tooLong));
+        const answer = parsePublisherResponse(body);
         if (answer.size !== undefined && answer.size !== total) {
           const { blobId } = answer;
           const message = `publisher: expected the answer to name ${total} bytes, got another size`;
@@ -429,8 +412,7 @@ export class WalrusStorage {
       if (blobId === undefined) throw error;
       const named: UploadEntry = { ...current, computedBlobId: blobId };
       if (error.paid === "maybe") await this.#record(named);
-      const once = { ...this.#source, retries: { attempts: 1, backoffMs: 0 } };
-      await verifyStored(once, job.deadline, this.#expected(job, blobId), false);
+      await this.#readBack(job, blobId, false, { ...this.#source, retries: { attempts: 1, backoffMs: 0 } });
       return await this.#adopt(job, named, blobId);
     } catch {
       throw error;
@@ -496,23 +478,4 @@ function paidOf({ newlyCreated, earlierObjectIds }: UploadEntry): Paid {
   if (earlierObjectIds !== undefined) return "yes";
   if (newlyCreated === undefined) return "maybe";
   return newlyCreated ? "yes" : "no";
-}
-
-function unreturned(entry: UploadEntry): UnreturnedUpload {
-  const { blobId, computedBlobId } = entry;
-  return {
-    key: entry.key,
-    state: entry.state,
-    paid: paidOf(entry),
-    blobId: blobId ?? computedBlobId,
-    computedBlobId: blobId !== undefined && computedBlobId !== blobId ? computedBlobId : undefined,
-    sha256: entry.sha256,
-    size: entry.size,
-    epochs: entry.epochs,
-    objectId: entry.objectId,
-    earlierObjectIds: entry.earlierObjectIds ?? [],
-    owner: entry.owner,
-    endEpoch: entry.endEpoch,
-    startedAt: new Date(entry.startedAt),
-  };
 }

@@ -187,10 +187,8 @@ describe("upload journal", () => {
     await handle.close();
     const files = Object.getPrototypeOf(handle) as typeof handle;
     const full = Object.assign(new Error("full"), { code: "ENOSPC" });
-    // Writes the first half, like a disk that is full.
-    const mocked = context.mock.method(files, "writeFile", async function (this: typeof handle, text: string) {
-      await this.write(text.slice(0, text.length / 2));
-      throw full;
+    const mocked = context.mock.method(files, "sync", async function (this: typeof handle) {
+      if ((await this.stat()).isFile()) throw full;
     });
     await refused(journal.put(entry(A, { state: "stored" })), /cannot be written \(ENOSPC\)$/);
     await refused(journal.put(entry(B)), /cannot be written \(ENOSPC\)$/);

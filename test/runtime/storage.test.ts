@@ -157,8 +157,8 @@ describe("upload", () => {
     const id = randomBytes(32).toString("base64url");
     const created = (change: object) => createdAnswer(Buffer.from("1234"), change);
     const answers: [unknown, RegExp][] = [
-      ["nonsense", /expected a JSON object/],
-      [[], /expected a JSON object/],
+      ["nonsense", /expected the answer as JSON/],
+      [[], /expected the answer as an object/],
       [{}, /exactly one of `newlyCreated` and `alreadyCertified`/],
       [{ ...created({}), alreadyCertified: { blobId: id, endEpoch: 9 } }, /exactly one of/],
       [{ markedInvalid: { blobId: id } }, /exactly one of/],
@@ -397,7 +397,7 @@ describe("reader", () => {
     await fault(
       reader.read(NexusValue.walrus(blobId, sha256(text("other")))),
       "content_mismatch",
-      /the digest of the reference/,
+      /with this digest, got other content/,
     );
     failNext(store, "GET", { kind: "answer", status: 200, headers: { "Content-Encoding": "gzip" }, body: content });
     await fault(reader.read(NexusValue.walrus(blobId, digest)), "answer_invalid", /without content encoding/);
@@ -482,16 +482,5 @@ describe("dev store", () => {
     assert.equal(missing.status, 404);
     assert.equal(((await missing.json()) as { error: { code: number } }).error.code, 404);
     assert.equal((await fetch(`${real.url}/v1/blobs/nonsense`)).status, 400);
-    const { newlyCreated } = (await (await put("?epochs=2")).json()) as { newlyCreated: { blobObject: object } };
-    assert.deepEqual(Object.keys(newlyCreated.blobObject), [
-      "id",
-      "registeredEpoch",
-      "blobId",
-      "size",
-      "encodingType",
-      "certifiedEpoch",
-      "storage",
-      "deletable",
-    ]);
   });
 });

@@ -4,10 +4,11 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { isBlobId } from "svc-client/internal/wire/bcs/data";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "../blob-id.js";
 import type { WalrusStorageOptions } from "../walrus-storage.js";
@@ -25,8 +26,6 @@ export interface DevStoreOptions {
   readonly blobIds?: "walrus" | "substitute";
   /** Number of shards for computing ids: 1,000 by default, as on Mainnet and Testnet. Small numbers are faster. */
   readonly shards?: number;
-  /** Maximum size of a blob, in bytes: 10 MiB by default, as on public publishers. */
-  readonly maxBytes?: number;
   /** `Authorization` header that a PUT must have, if any. */
   readonly authorization?: string;
 }
@@ -50,8 +49,6 @@ export interface DevRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Number of received bytes of the body. */
-  bytes: number;
 }
 
 interface DevBlob {
@@ -61,7 +58,6 @@ interface DevBlob {
   readonly registeredEpoch: number;
   endEpoch: number;
   readonly deletable: boolean;
-  readonly owner?: string;
 }
 
 /**
@@ -184,12 +180,11 @@ export class DevStore {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
-    const seen: DevRequest = { method, target: url, headers, bytes: 0 };
-    this.requests.push(seen);
+    this.requests.push({ method, target: url, headers });
     const { pathname, searchParams } = new URL(url, "http://dev");
     const [, blobId] = /^\/v1\/blobs\/([^/]+)$/.exec(pathname) ?? [];
     if (method === "PUT" && pathname === "/v1/blobs") {
-      await this.#put(request, response, searchParams, seen);
+      await this.#put(request, response, searchParams);
     } else if (method === "GET" && blobId !== undefined) {
       await this.#get(response, decodeURIComponent(blobId));
     } else {
@@ -197,12 +192,7 @@ export class DevStore {
     }
   }
 
-  async #put(
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: URLSearchParams,
-    seen: DevRequest,
-  ): Promise<void> {
+  async #put(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
     const fault = this.#nextFault("PUT");
     if (fault?.unread) return await fault.send(response, NOTHING);
     if (this.#options.authorization !== undefined && request.headers.authorization !== this.#options.authorization) {
@@ -210,17 +200,9 @@ export class DevStore {
     }
     const put = parseQuery(query);
     if (typeof put === "string") return sendError(response, 400, "INVALID_ARGUMENT", put);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      seen.bytes += chunk.length;
-      if (seen.bytes > (this.#options.maxBytes ?? 10 * 1024 * 1024)) {
-        return sendError(response, 413, "FAILED_PRECONDITION", "the blob is too large");
-      }
-      chunks.push(chunk);
-    }
-    const content = Buffer.concat(chunks);
+    const content = await buffer(request);
     const { blob, created } = await this.#store(content, put);
-    const body = created ? newlyCreated(blob, put.epochs) : alreadyCertified(blob);
+    const body = created ? newlyCreated(blob) : alreadyCertified(blob);
     await send(response, "application/json", Buffer.from(JSON.stringify(body)), fault);
   }
 
@@ -233,9 +215,6 @@ export class DevStore {
       return sendError(response, 404, "NOT_FOUND", "the requested blob is not stored");
     }
     const content = await readFile(join(this.#options.directory, blobId));
-    response.setHeader("ETag", blobId);
-    response.setHeader("Cache-Control", "public, max-age=86400, stale-while-revalidate=3600");
-    response.setHeader("X-Content-Type-Options", "nosniff");
     await send(response, "application/octet-stream", content, fault);
   }
 
@@ -243,7 +222,7 @@ export class DevStore {
     const blobId = await this.#blobIdOf(content);
     const endEpoch = this.epoch + put.epochs;
     const existing = this.#blobs.get(blobId);
-    if (existing !== undefined && !put.force && existing.deletable === put.deletable && existing.endEpoch >= endEpoch) {
+    if (existing !== undefined && existing.deletable === put.deletable && existing.endEpoch >= endEpoch) {
       return { blob: existing, created: false };
     }
     const blob: DevBlob = {
@@ -253,11 +232,10 @@ export class DevStore {
       registeredEpoch: this.epoch,
       endEpoch,
       deletable: put.deletable,
-      ...(put.owner !== undefined && { owner: put.owner }),
     };
     const path = join(this.#options.directory, blobId);
-    await write(path, content);
-    await write(`${path}.json`, Buffer.from(JSON.stringify(blob)));
+    await writeFile(path, content);
+    await writeFile(`${path}.json`, JSON.stringify(blob));
     this.#blobs.set(blobId, blob);
     this.created++;
     return { blob, created: true };
@@ -277,69 +255,29 @@ export function substituteBlobId(content: Uint8Array): string {
 interface PutQuery {
   readonly epochs: number;
   readonly deletable: boolean;
-  readonly force: boolean;
-  readonly owner: string | undefined;
 }
 
-const QUERY: ReadonlySet<string> = new Set([
-  "encoding_type",
-  "epochs",
-  "deletable",
-  "permanent",
-  "force",
-  "send_object_to",
-  "share",
-]);
+const QUERY = ["epochs", "deletable", "permanent", "send_object_to"];
 
 function parseQuery(query: URLSearchParams): PutQuery | string {
-  for (const name of query.keys()) if (!QUERY.has(name)) return "an unknown query parameter";
+  for (const name of query.keys()) if (!QUERY.includes(name)) return "an unknown query parameter";
   const epochs = Number(query.get("epochs") ?? "1");
   if (!Number.isInteger(epochs) || epochs < 1 || epochs > 53) return "epochs must be 1 to 53";
-  const owner = query.get("send_object_to") ?? undefined;
-  if (owner !== undefined && !/^0x[0-9a-f]{64}$/.test(owner)) return "send_object_to must be an address";
+  const owner = query.get("send_object_to");
+  if (owner !== null && !/^0x[0-9a-f]{64}$/.test(owner)) return "send_object_to must be an address";
   const permanent = query.get("permanent") === "true";
   if (permanent && query.get("deletable") === "true") return "deletable and permanent exclude each other";
-  return { epochs, owner, deletable: !permanent, force: query.get("force") === "true" };
+  return { epochs, deletable: !permanent };
 }
 
-function newlyCreated(blob: DevBlob, epochs: number) {
-  // An approximation: Walrus stores about five times the size and 64 MB of metadata.
-  const storageSize = 66_034_000 + 5 * blob.size;
-  return {
-    newlyCreated: {
-      blobObject: {
-        id: blob.objectId,
-        registeredEpoch: blob.registeredEpoch,
-        blobId: blob.blobId,
-        size: blob.size,
-        encodingType: "RS2",
-        certifiedEpoch: blob.registeredEpoch,
-        storage: {
-          id: `0x${randomBytes(32).toString("hex")}`,
-          startEpoch: blob.registeredEpoch,
-          endEpoch: blob.endEpoch,
-          storageSize,
-        },
-        deletable: blob.deletable,
-      },
-      resourceOperation: { registerFromScratch: { encodedLength: storageSize, epochsAhead: epochs } },
-      cost: 132_300,
-    },
-  };
+function newlyCreated({ objectId: id, registeredEpoch, blobId, size, endEpoch, deletable }: DevBlob) {
+  const storage = { startEpoch: registeredEpoch, endEpoch };
+  return { newlyCreated: { blobObject: { id, registeredEpoch, blobId, size, storage, deletable } } };
 }
 
-function alreadyCertified(blob: DevBlob) {
-  // A publisher identifies its own deletable blob by its object, any other blob by the event of its certification.
-  const by = blob.deletable
-    ? { object: blob.objectId }
-    : { event: { txDigest: "4XQHFa9S324wTzYHF3vsBSwpUZuLpmwTHYMFv9nsttSs", eventSeq: "0" } };
-  return { alreadyCertified: { blobId: blob.blobId, ...by, endEpoch: blob.endEpoch } };
-}
-
-async function write(path: string, content: Uint8Array): Promise<void> {
-  const next = `${path}.${randomBytes(4).toString("hex")}.next`;
-  await writeFile(next, content);
-  await rename(next, path);
+function alreadyCertified({ blobId, objectId, endEpoch, deletable }: DevBlob) {
+  // A publisher names the object only of its own deletable blobs.
+  return { alreadyCertified: { blobId, ...(deletable && { object: objectId }), endEpoch } };
 }
 
 const NOTHING = Buffer.alloc(0);

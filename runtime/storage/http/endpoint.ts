@@ -3,7 +3,7 @@
  * messages, `util.inspect` or `JSON.stringify`.
  */
 
-import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
+import { validateHeaderName, validateHeaderValue } from "node:http";
 import { isLoopback } from "svc-client/internal/loopback";
 import { StorageError } from "../storage-error.js";
 
@@ -29,25 +29,14 @@ export interface EndpointOptions {
   readonly ca?: string | Buffer;
 }
 
-/** Headers that http-exchange.ts sets. */
-const RESERVED: ReadonlySet<string> = new Set([
-  "accept-encoding",
-  "connection",
-  "content-encoding",
-  "content-length",
-  "content-type",
-  "expect",
-  "host",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+/** Headers that http-exchange.ts or undici sets. */
+const RESERVED =
+  /^(?:accept-encoding|connection|content-(?:encoding|length|type)|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
 export class Endpoint {
   readonly #base: URL;
   readonly #headers: EndpointOptions["headers"];
-  readonly #ca: string | Buffer | undefined;
+  readonly ca: string | Buffer | undefined;
 
   /** @throws {@link StorageError} `invalid_option` */
   constructor(
@@ -71,15 +60,7 @@ export class Endpoint {
     base.pathname = base.pathname.replace(/\/+$/, "");
     this.#base = base;
     this.#headers = typeof headers === "object" ? checkedHeaders(role, headers) : headers;
-    this.#ca = ca;
-  }
-
-  get secure(): boolean {
-    return this.#base.protocol === "https:";
-  }
-
-  get ca(): string | Buffer | undefined {
-    return this.#ca;
+    this.ca = ca;
   }
 
   /** Address of a resource below the prefix. */
@@ -91,7 +72,7 @@ export class Endpoint {
   }
 
   /** @throws {@link StorageError} `invalid_option` if the function fails or returns invalid headers */
-  async headers(): Promise<OutgoingHttpHeaders> {
+  async headers(): Promise<Record<string, string>> {
     if (typeof this.#headers !== "function") return { ...this.#headers };
     let headers: SecretHeaders;
     try {
@@ -100,14 +81,14 @@ export class Endpoint {
       // Without the cause, which may contain credentials.
       throw new StorageError("invalid_option", `${this.role}: headers: the function that returns them failed`);
     }
-    return { ...checkedHeaders(this.role, headers) };
+    return checkedHeaders(this.role, headers);
   }
 }
 
-function checkedHeaders(role: Role, headers: SecretHeaders): SecretHeaders {
+function checkedHeaders(role: Role, headers: SecretHeaders): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     try {
-      if (RESERVED.has(name.toLowerCase())) throw new TypeError("reserved");
+      if (RESERVED.test(name)) throw new TypeError("reserved");
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch {

@@ -1,16 +1,10 @@
 /**
- * One HTTP exchange with a publisher or an aggregator, over node:http and node:https.
- *
- * Not `fetch`, which reports neither the connection nor the progress of a body, has time limits (300 s) that only the
- * undici package can change, and follows redirects and decompresses. Here each step has a deadline, the body is sent in
- * slices of the caller's bytes, and the answer is read chunk by chunk, so memory does not depend on the server. Every
- * exchange uses a new connection: after a failure on a stale connection, it would be unknown whether a PUT was
- * processed.
+ * One HTTP exchange with a publisher or an aggregator, over a connection of its own: after a failure on a stale
+ * connection, it would be unknown whether a PUT was processed. The body is sent in slices of the caller's bytes.
  */
 
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { retryAfterOf } from "svc-client/internal/leader/waiting";
+import type { Dispatcher } from "undici";
 import type { Deadline, Deadlines } from "../deadline.js";
 import { StorageError, type StorageErrorFacts, type StorageFault, systemCode } from "../storage-error.js";
 import type { Endpoint } from "./endpoint.js";
@@ -21,6 +15,10 @@ export interface ExchangeOptions {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Maximum size of the answer, in bytes. */
+  readonly maxBytes: number;
+  /** Creates the error for a larger answer. */
+  readonly tooLarge: () => StorageError;
   readonly deadlines: Deadlines;
   readonly deadline: Deadline;
 }
@@ -28,16 +26,9 @@ export interface ExchangeOptions {
 /** Size of a slice of the body, in bytes. */
 const SLICE = 128 * 1024;
 
-/** A response with status 200 whose body has not been read. */
-export interface ResponseStream {
-  /** Declared length of the body, in bytes. */
-  readonly length: number | undefined;
-  /** The body. If it is not read, the connection closes at the deadline. */
-  readonly chunks: AsyncGenerator<Buffer, void>;
-}
-
 /**
- * Sends a request and returns a successful response, whose body is still unread.
+ * Sends a request and returns the body of the answer, which must have status 200. Follows no redirect and decompresses
+ * nothing.
  *
  * In an error, `paid` tells whether the request may have been processed, which is possible only after the last byte of
  * its body.
@@ -45,186 +36,89 @@ export interface ResponseStream {
  * @throws {@link StorageError} `connect_timeout`, `progress_timeout`, `total_timeout`, `aborted`, `connection_failed`,
  * `redirected`, `refused`, `not_found`, `answer_invalid`
  */
-export async function exchange(options: ExchangeOptions): Promise<ResponseStream> {
-  const { endpoint, method, path, query, body, deadline } = options;
+export async function exchange(options: ExchangeOptions): Promise<Buffer> {
+  const { endpoint, method, path, query, body, maxBytes, tooLarge, deadlines, deadline } = options;
   const headers = await deadline.race(endpoint.headers());
   headers["accept-encoding"] = "identity";
   if (body !== undefined) {
     headers["content-type"] = "application/octet-stream";
-    headers["content-length"] = body.length;
+    headers["content-length"] = String(body.length);
   }
-  return new Exchange(options).run(() =>
-    (endpoint.secure ? httpsRequest : httpRequest)(endpoint.address(path, query), {
+  // Loaded at the first request, because a server starts sooner without it.
+  const { Agent, request } = await import("undici");
+  const agent = new Agent({
+    connect: { timeout: deadlines.connectMs, minVersion: "TLSv1.2", ...(endpoint.ca && { ca: endpoint.ca }) },
+    headersTimeout: 0,
+    bodyTimeout: deadlines.progressMs,
+  });
+  let isWholeBodySent = false;
+  function* slices(content: Uint8Array): Generator<Uint8Array> {
+    for (let at = 0; at < content.length; at += SLICE) {
+      isWholeBodySent = at + SLICE >= content.length;
+      yield content.subarray(at, at + SLICE);
+    }
+  }
+  const fail = (code: StorageFault, message: string, facts: StorageErrorFacts = {}) => {
+    const paid = isWholeBodySent ? "maybe" : "no";
+    return new StorageError(code, `${endpoint.role}: ${message}`, { paid, ...facts });
+  };
+  const faultOf = (error: unknown): StorageError => {
+    if (error instanceof StorageError) {
+      return isWholeBodySent && error.status === undefined ? error.with({ paid: "maybe" }) : error;
+    }
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "UND_ERR_CONNECT_TIMEOUT") {
+      return fail("connect_timeout", `no connection within ${deadlines.connectMs} ms`);
+    }
+    if (code === "UND_ERR_BODY_TIMEOUT") {
+      return fail("progress_timeout", `no part of the answer arrived within ${deadlines.progressMs} ms`);
+    }
+    const reason = `the connection failed or ended before the answer was complete${systemCode(error)}`;
+    return fail("connection_failed", reason);
+  };
+  try {
+    const response = await request(endpoint.address(path, query), {
       method,
       headers,
-      agent: false,
-      ...(endpoint.secure && { minVersion: "TLSv1.2", ...(endpoint.ca !== undefined && { ca: endpoint.ca }) }),
-    }),
-  );
-}
-
-type ClientRequest = ReturnType<typeof httpRequest>;
-
-class Exchange {
-  #timer: NodeJS.Timeout | undefined;
-  #wholeBodySent = false;
-  #failure: StorageError | undefined;
-  #request: ClientRequest | undefined;
-  #rejectHead: ((error: StorageError) => void) | undefined;
-  readonly #onAbort = () => this.#fail(this.#options.deadline.signal.reason as StorageError);
-
-  readonly #options: ExchangeOptions;
-
-  constructor(options: ExchangeOptions) {
-    this.#options = options;
-  }
-
-  run(open: () => ClientRequest): Promise<ResponseStream> {
-    const { endpoint, body, deadlines, deadline } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#rejectHead = reject;
-      deadline.signal.addEventListener("abort", this.#onAbort, { once: true });
-      this.#startTimer("connect_timeout", deadlines.connectMs, "no connection");
-      let request: ClientRequest;
-      try {
-        request = open();
-      } catch {
-        this.#fail(this.#error("connection_failed", "the request could not be made"));
-        return;
-      }
-      this.#request = request;
-      request.on("error", (error: NodeJS.ErrnoException) => this.#fail(this.#connectionError(error)));
-      request.once("socket", (socket) => {
-        socket.once(endpoint.secure ? "secureConnect" : "connect", () => {
-          clearTimeout(this.#timer);
-          if (body === undefined) return;
-          void this.#send(request, body);
-        });
-      });
-      request.once("response", (response) => this.#onResponse(response, resolve));
-      if (body === undefined) request.end();
-      else request.flushHeaders();
+      dispatcher: agent,
+      signal: deadline.signal,
+      ...(body && { body: slices(body) as never }),
     });
-  }
-
-  #onResponse(response: IncomingMessage, resolve: (answer: ResponseStream) => void): void {
-    clearTimeout(this.#timer);
-    const statusError = this.#statusError(response);
-    if (statusError !== undefined) {
-      this.#fail(statusError);
-      return;
+    response.body.on("error", () => {});
+    const refused = refusalOf(response, method);
+    if (refused !== undefined) throw fail(...refused);
+    const parts: Buffer[] = [];
+    let size = 0;
+    for await (const part of response.body as AsyncIterable<Buffer>) {
+      size += part.length;
+      if (size > maxBytes) throw tooLarge();
+      parts.push(part);
     }
-    this.#rejectHead = undefined;
-    const declared = response.headers["content-length"];
-    resolve({ length: declared === undefined ? undefined : Number(declared), chunks: this.#read(response) });
-  }
-
-  async #send(request: ClientRequest, body: Uint8Array): Promise<void> {
-    const { deadlines } = this.#options;
-    for (let at = 0; at < body.length; at += SLICE) {
-      const slice = body.subarray(at, at + SLICE);
-      const last = at + SLICE >= body.length;
-      this.#startTimer("progress_timeout", deadlines.progressMs, "no part of the content was accepted");
-      const taken = await new Promise<boolean>((resolve) => {
-        const done = (error?: Error | null) => resolve(error === undefined || error === null);
-        if (last) {
-          this.#wholeBodySent = true;
-          request.end(slice, done);
-        } else request.write(slice, done);
-      });
-      // Stop sending after an early answer or a failure.
-      if (!taken || this.#rejectHead === undefined || this.#failure !== undefined) return;
-      clearTimeout(this.#timer);
-    }
-  }
-
-  async *#read(response: IncomingMessage): AsyncGenerator<Buffer, void> {
-    const iterator = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    try {
-      for (;;) {
-        this.#startTimer("progress_timeout", this.#options.deadlines.progressMs, "no part of the answer arrived");
-        const next = await iterator.next();
-        clearTimeout(this.#timer);
-        if (this.#failure !== undefined) throw this.#failure;
-        if (next.done) break;
-        yield next.value;
-      }
-      if (!response.complete) throw this.#connectionError(undefined);
-    } catch (error) {
-      throw this.#failure ?? (error instanceof StorageError ? error : this.#connectionError(error));
-    } finally {
-      this.#close();
-    }
-  }
-
-  #statusError(response: IncomingMessage): StorageError | undefined {
-    const status = response.statusCode ?? 0;
-    if (status === 200) {
-      const encoding = response.headers["content-encoding"];
-      if (encoding === undefined || encoding === "identity") return undefined;
-      return this.#error("answer_invalid", "expected an answer without content encoding");
-    }
-    const after = retryAfterOf(response.headers);
-    const facts = { status, retryAfterMs: after && after * 1_000 };
-    if (status >= 300 && status < 400) {
-      const paid = { ...facts, paid: "no" } as const;
-      return this.#error("redirected", `answered ${status}: redirects are not followed: configure the final URL`, paid);
-    }
-    if (status === 404 && this.#options.method === "GET") {
-      return this.#error("not_found", "answered 404: it does not have the blob", facts);
-    }
-    // A server that answers 4xx did not process the request; a 5xx may come from a gateway in front of a server that
-    // did.
-    const paid = status >= 400 && status < 500 ? ({ ...facts, paid: "no" } as const) : facts;
-    return this.#error("refused", `answered ${status}, expected 200`, paid);
-  }
-
-  #startTimer(code: StorageFault, ms: number, what: string): void {
-    clearTimeout(this.#timer);
-    if (this.#failure !== undefined) return;
-    this.#timer = setTimeout(() => this.#fail(this.#error(code, `${what} within ${ms} ms`)), ms);
-  }
-
-  #connectionError(error: unknown): StorageError {
-    return this.#error(
-      "connection_failed",
-      `the connection failed or ended before the answer was complete${systemCode(error)}`,
-    );
-  }
-
-  #error(code: StorageFault, message: string, facts: StorageErrorFacts = {}): StorageError {
-    const paid = this.#options.method === "PUT" && this.#wholeBodySent ? "maybe" : "no";
-    return new StorageError(code, `${this.#options.endpoint.role}: ${message}`, { paid, ...facts });
-  }
-
-  #fail(error: StorageError): void {
-    if (this.#failure !== undefined) return;
-    const paid = this.#options.method === "PUT" && this.#wholeBodySent && error.paid === "no" ? "maybe" : error.paid;
-    this.#failure = error.status === undefined ? error.with({ paid }) : error;
-    this.#close();
-    this.#rejectHead?.(this.#failure);
-    this.#rejectHead = undefined;
-  }
-
-  #close(): void {
-    clearTimeout(this.#timer);
-    this.#options.deadline.signal.removeEventListener("abort", this.#onAbort);
-    this.#request?.destroy();
+    return Buffer.concat(parts, size);
+  } catch (error) {
+    throw faultOf(error);
+  } finally {
+    void agent.destroy();
   }
 }
 
-/** Reads a body of unknown length into memory. Throws `tooLong()` above `limit` bytes. */
-export async function readBody(
-  chunks: ResponseStream["chunks"],
-  limit: number,
-  tooLong: () => StorageError,
-): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > limit) throw tooLong();
-    parts.push(chunk);
+/** Arguments of the error for a response that is not a successful answer. */
+function refusalOf(
+  { statusCode: status, headers }: Dispatcher.ResponseData,
+  method: ExchangeOptions["method"],
+): [StorageFault, string, StorageErrorFacts?] | undefined {
+  if (status === 200) {
+    const encoding = headers["content-encoding"] ?? "identity";
+    return encoding === "identity" ? undefined : ["answer_invalid", "expected an answer without content encoding"];
   }
-  return Buffer.concat(parts, size);
+  const after = retryAfterOf(headers);
+  // A server that answers 3xx or 4xx did not process the request; a 5xx may come from a gateway in front of a server
+  // that did.
+  const isUnprocessed = status >= 300 && status < 500;
+  const facts = { status, retryAfterMs: after && after * 1_000, ...(isUnprocessed && { paid: "no" as const }) };
+  if (status >= 300 && status < 400) {
+    return ["redirected", `answered ${status}: redirects are not followed: configure the final URL`, facts];
+  }
+  if (status === 404 && method === "GET") return ["not_found", "answered 404: it does not have the blob", facts];
+  return ["refused", `answered ${status}, expected 200`, facts];
 }

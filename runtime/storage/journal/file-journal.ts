@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { StorageError, systemCode } from "../storage-error.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
@@ -103,13 +103,7 @@ export class FileJournal implements UploadJournal {
   async #replace(name: string, text: string): Promise<void> {
     const path = join(this.#directory, name);
     const temporary = `${path}.${this.#id}.tmp`;
-    const file = await open(temporary, "w", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(temporary, text, { mode: 0o600, flush: true });
     await rename(temporary, path);
     await syncDirectory(this.#directory);
   }
