@@ -126,7 +126,7 @@ const LAYERS = [
     name: "redis",
     files: "runtime/redis/*",
     packages: "svc-runtime/internal/redis ioredis",
-    node: "fs",
+    node: "fs timers/promises",
   },
   {
     name: "storage",

@@ -9,7 +9,7 @@
 
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
-import { hiddenPath, REDIS_VARIABLES, type ReplayUnavailability } from "svc-runtime/internal/redis";
+import { hiddenPath, REDIS_VARIABLES, type ReplayUnavailability, StartupError } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
@@ -57,11 +57,6 @@ export class RedisFault extends Error {
   ) {
     super(`${reason}: ${code}`);
   }
-}
-
-/** Thrown if a file in the connection's settings cannot be read. */
-export class SettingsFileError extends Error {
-  override readonly name = "SettingsFileError";
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
@@ -124,7 +119,7 @@ export class RedisConnection {
   /**
    * Connects for the first time.
    *
-   * @throws {@link SettingsFileError}
+   * @throws StartupError if a file of the settings cannot be read
    */
   open(): void {
     this.#readFiles();
@@ -221,7 +216,7 @@ export class RedisConnection {
       const options = this.#clientOptions();
       client = ("duplicate" in to ? to.duplicate(options) : new Redis(options)) as Client;
     } catch (error) {
-      const code = error instanceof SettingsFileError ? error.message : codeOf(error as Error);
+      const code = error instanceof StartupError ? error.message : codeOf(error as Error);
       this.#failed(new RedisFault("disconnected", code, false));
       return;
     }
@@ -302,7 +297,7 @@ export class RedisConnection {
     return { ...shared, ...("duplicate" in to ? {} : targetOptions(to)), ...this.#readFiles() };
   }
 
-  /** @throws {@link SettingsFileError} */
+  /** @throws StartupError if a file cannot be read */
   #readFiles(): object {
     const { to } = this.options;
     const read = (setting: keyof typeof FILES) => {
@@ -317,7 +312,7 @@ export class RedisConnection {
         const content = hiddenPath(path);
         const isShown = setting !== "passwordFile" && content === undefined;
         const name = isShown ? `${variable} ${JSON.stringify(path)}` : variable;
-        throw new SettingsFileError(
+        throw new StartupError(
           `${name} must be a readable file with ${FILES[setting]}, got ${content ?? code}; correct the path`,
         );
       }

@@ -1,6 +1,7 @@
 /** Lease on a run, stored in Redis. Writing the end of the run is retried until it succeeds. */
 
 import { type CachedAnswer, INTERRUPTED_STATUS, type ReplayLease } from "svc-runtime/internal/redis";
+import type { Figures } from "./figures.js";
 import { type CallKeys, encodeRecord } from "./record.js";
 import { END, SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 
@@ -22,9 +23,7 @@ export interface LeaseHost {
   wrote(write: RecentWrite): void;
   /** Called if another process runs, or has run, the same call. */
   conflict(claim: ClaimOfRun): void;
-  renewed(): void;
-  restored(): void;
-  reclaimed(): void;
+  readonly figures: Pick<Figures, "renewals" | "restored" | "reclaimed">;
 }
 
 /** A write that ended a claim. If the server loses it, the call gets 409 until lease and TTL have expired. */
@@ -99,7 +98,7 @@ export class RedisLease implements ReplayLease {
   async renew(lost: boolean): Promise<void> {
     if (!lost && performance.now() - this.#renewedAt < this.claim.leaseMs / 3) return;
     this.#renewedAt = performance.now();
-    this.#host.renewed();
+    this.#host.figures.renewals++;
     if (this.#state === "running") await this.#renewMarker();
     else if (this.#state === "held") await (this.#held as RunEnd).renew(lost);
   }
@@ -112,7 +111,7 @@ export class RedisLease implements ReplayLease {
   async #renewMarker(): Promise<void> {
     const { keys, mark } = this.claim;
     const reply = await this.#host.run(SCRIPTS.renew, keys.marker, keys.record, mark, this.#lifetimeMs);
-    if (reply === END.restored) this.#host.reclaimed();
+    if (reply === END.restored) this.#host.figures.reclaimed++;
     if (reply === END.conflict) this.#host.conflict(this.claim);
   }
 }
@@ -200,7 +199,7 @@ export class RunEnd implements RecentWrite {
     const reply = await this.#host.run(SCRIPTS.end, keys.marker, keys.record, mark, this.#record, left);
     this.#written = true;
     if (reply !== END.conflict) this.#host.wrote(this);
-    if (reply === END.restored) this.#host.restored();
+    if (reply === END.restored) this.#host.figures.restored++;
     // If this run stored a 403 or a mark, another run may replace it. That is not a conflict.
     if (reply === END.conflict && !this.#isReplaceable) this.#host.conflict(this.#claim);
     if (this.#lifetimeMs !== lifetimeMs) await this.#touch();

@@ -29,7 +29,6 @@ export class PendingWrites {
   #bytes = 0;
   #backoff = MIN_BACKOFF_MS;
   #timer: NodeJS.Timeout | undefined;
-  #timerAt = 0;
   #draining: Promise<void> | undefined;
   #stopped = false;
   #finishing = false;
@@ -92,16 +91,15 @@ export class PendingWrites {
       dropped++;
     }
     if (dropped > 0) this.#dropped(dropped);
-    this.#schedule(this.#backoff);
+    this.#schedule();
   }
 
   /** Retries all writes now; called when the store is writable again. */
   kick(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#unschedule();
     this.#draining ??= this.#drain().finally(() => {
       this.#draining = undefined;
-      this.#schedule(Math.max(this.#backoff, this.#pauseMs()));
+      this.#schedule();
     });
     return this.#draining;
   }
@@ -119,8 +117,7 @@ export class PendingWrites {
   /** Stops the loop. Returns the number of remaining writes, including those in flight. */
   stop(): number {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#unschedule();
     const size = this.#queue.size + this.#first.size;
     this.#first.clear();
     this.#queue.clear();
@@ -128,20 +125,14 @@ export class PendingWrites {
     return size;
   }
 
-  #schedule(ms: number): void {
+  #schedule(): void {
     if (this.#draining !== undefined || this.#queue.size === 0) return;
-    const at = performance.now() + ms;
-    if (this.#timer !== undefined && this.#timerAt <= at) return;
-    clearTimeout(this.#timer);
-    this.#timerAt = at;
-    this.#timer = setTimeout(() => void this.kick(), ms).unref();
+    this.#timer ??= setTimeout(() => void this.kick(), this.#backoff).unref();
   }
 
-  /** Milliseconds until the next write may be tried. */
-  #pauseMs(): number {
-    let earliest = Number.POSITIVE_INFINITY;
-    for (const { notBefore = 0 } of this.#queue) earliest = Math.min(earliest, notBefore);
-    return earliest - performance.now();
+  #unschedule(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   async #drain(): Promise<void> {

@@ -31,49 +31,30 @@ export interface CallKeys {
 export class RecordKeys {
   readonly incarnation: Buffer;
   readonly grace: Buffer;
-  readonly #prefixes = new Map<string, CallKeys>();
-
-  readonly #prefix: string;
+  readonly #start: string;
 
   constructor(prefix: string) {
-    this.#prefix = prefix;
-    this.incarnation = Buffer.from(`${prefix}{00}incarnation`);
-    this.grace = Buffer.from(`${prefix}{00}grace`);
+    this.#start = `${prefix}{00}`;
+    this.incarnation = Buffer.from(`${this.#start}incarnation`);
+    this.grace = Buffer.from(`${this.#start}grace`);
   }
 
   /** @throws RangeError unless nonce and input hash have 32 bytes */
   of({ tool, nonce, inputHash }: ReplayRequest): CallKeys {
-    let prefixes = this.#prefixes.get(tool);
-    if (prefixes === undefined) {
-      const start = `${this.#prefix}{00}`;
-      prefixes = {
-        marker: Buffer.from(`${start}r:${tool}:`),
-        record: Buffer.from(`${start}e:${tool}:`),
-        lifetimes: Buffer.from(`${start}l:${tool}`),
-      };
-      this.#prefixes.set(tool, prefixes);
-    }
+    const key = (kind: string) => Buffer.from(`${this.#start}${kind}:${tool}`);
     return {
-      marker: Buffer.concat([prefixes.marker, exactBytes("nonce", nonce, 32)]),
-      record: Buffer.concat([prefixes.record, nonce, COLON, exactBytes("input hash", inputHash, 32)]),
-      lifetimes: prefixes.lifetimes,
+      marker: Buffer.concat([key("r"), COLON, exactBytes("nonce", nonce, 32)]),
+      record: Buffer.concat([key("e"), COLON, nonce, COLON, exactBytes("input hash", inputHash, 32)]),
+      lifetimes: key("l"),
     };
   }
 }
 
 const COLON = Buffer.from(":");
 
-/** Creates unique tokens of 16 bytes for claims: 8 random bytes of the process, then a counter. */
-export class Tokens {
-  readonly #process = crypto.getRandomValues(new Uint8Array(8));
-  #next = 0n;
-
-  next(): Buffer {
-    const token = Buffer.allocUnsafe(16);
-    token.set(this.#process);
-    token.writeBigUInt64BE(this.#next++, 8);
-    return token;
-  }
+/** Creates a random token of 16 bytes, for a claim or an incarnation. */
+export function newToken(): Buffer {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16)));
 }
 
 /** Digest of a caller, which the scripts compare: 16 bytes of SHA-256 over key id ‖ 0 ‖ leader id. */

@@ -1,5 +1,6 @@
 /** The shared replay store in Redis: claims calls, and stores their answers (docs/replay-store.md). */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Claim,
   checkedInteger,
@@ -14,20 +15,14 @@ import {
   type SharedReplayStats,
   StartupError,
 } from "svc-runtime/internal/redis";
-import {
-  type ConnectionFiles,
-  type RedisClient,
-  RedisConnection,
-  RedisFault,
-  SettingsFileError,
-} from "./connection.js";
+import { type ConnectionFiles, type RedisClient, RedisConnection, RedisFault } from "./connection.js";
 import { Figures } from "./figures.js";
 import { Incarnation, nameOf } from "./incarnation.js";
 import { type ClaimOfRun, type LeaseHost, RedisLease, Release } from "./lease.js";
 import { HISTORY_MS, NotedLifetimes } from "./lifetimes.js";
 import { LookUps } from "./look-ups.js";
 import { PendingWrites } from "./pending-writes.js";
-import { type CallKeys, callerDigest, decodeRecord, encodeRecord, RecordKeys, Tokens } from "./record.js";
+import { type CallKeys, callerDigest, decodeRecord, encodeRecord, newToken, RecordKeys } from "./record.js";
 import { CLAIM, END, SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 import { checkServer, policyFault } from "./server-check.js";
 import { addressOf, crossesNetworkInClear, parseTarget, type RedisTarget } from "./target.js";
@@ -62,6 +57,8 @@ const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_GRACE_MS = 5_000;
 /** Time limit for the first connection, in milliseconds. */
 const START_LIMIT_MS = 10_000;
+/** Interval of checks whether the start can continue, in milliseconds. */
+const POLL_MS = 20;
 const HEARTBEAT_MS = 1_000;
 const POLICY_CHECK_MS = 60_000;
 /**
@@ -83,6 +80,14 @@ const TAKE_BACK_PAUSES_MS = [300, 1_000, 3_000, 10_000, 30_000];
 const HOPELESS =
   /^(?:SELECT \w+|WRONGPASS|NOAUTH|NOPERM|ERR_TLS_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|CERT_\w+)$/;
 
+/** Meanings of error codes at the start. */
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ["READONLY", "expected a primary, got a replica"],
+  ["NOPERM", "the user lacks a permission (NOPERM): docs/replicas.md lists all of them"],
+  ["NOAUTH", "the server requires a user and a password (NOAUTH)"],
+  ["WRONGPASS", "the user or its password is wrong (WRONGPASS)"],
+]);
+
 /**
  * Replay store for several replicas of a server, in Redis or Valkey (protocol.md section 8, docs/replay-store.md). A
  * script claims a run by creating a key that expires. The answer is stored in a record that every replica can read.
@@ -102,7 +107,6 @@ export class RedisReplayStore implements ReplayStore {
   readonly #target: RedisTarget | RedisClient;
   readonly #graceMs: number;
   readonly #keys: RecordKeys;
-  readonly #tokens = new Tokens();
   readonly #figures = new Figures();
   readonly #lookUps = new LookUps();
   readonly #connection: RedisConnection;
@@ -121,7 +125,6 @@ export class RedisReplayStore implements ReplayStore {
     | undefined;
   #policyFault: string | undefined;
   #lastCode = "not connected yet";
-  #endWait = () => {};
 
   /**
    * @param noteMs milliseconds during which a stored lifetime is not stored again; set by tests
@@ -219,11 +222,8 @@ export class RedisReplayStore implements ReplayStore {
         { ms: Math.ceil(graceMs) },
         "the server starts when the grace period of the replay store is over",
       );
-    for (let ms = graceMs; ms > 0; ms = this.#incarnation.graceMs) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.ceil(ms));
-        this.#endWait = () => resolve(clearTimeout(timer));
-      });
+    while (this.#incarnation.graceMs > 0) {
+      await sleep(POLL_MS);
       this.#requireOpen();
     }
   }
@@ -275,7 +275,6 @@ export class RedisReplayStore implements ReplayStore {
         "the server stopped before all answers were written to Redis; retries of these calls get 409 until their entries in Redis expire",
       );
     this.#connection.close();
-    this.#endWait();
   }
 
   async #claim(request: ReplayRequest, keys: CallKeys, caller: Buffer): Promise<Claim> {
@@ -283,7 +282,7 @@ export class RedisReplayStore implements ReplayStore {
     if (this.#policyFault !== undefined) throw unavailable("refused");
     const { tool, leaseMs } = request;
     const ttlMs = this.#ttlMs(tool);
-    const token = this.#tokens.next();
+    const token = newToken();
     const mark = Buffer.concat([request.inputHash, token]);
     const claim: ClaimOfRun = { tool, keys, mark, token, caller, leaseMs, ttlMs };
     let reply = await this.#tryClaim(claim, request.repeat);
@@ -387,9 +386,7 @@ export class RedisReplayStore implements ReplayStore {
           "a call ran in two processes, because Redis lost the entry of the first run",
         );
       },
-      renewed: () => this.#figures.renewals++,
-      restored: () => this.#figures.restored++,
-      reclaimed: () => this.#figures.reclaimed++,
+      figures: this.#figures,
     };
   }
 
@@ -435,19 +432,16 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   #connected(): void {
+    // An error was recorded where the command failed.
     this.#incarnation
       .check()
-      .then(
-        () => this.#checkPolicy(),
-        () => {},
-      )
+      .then(() => this.#checkPolicy())
       .catch(() => {});
   }
 
   async #hello(): Promise<{ value: Buffer; graceMs: number }> {
     const { incarnation, grace } = this.#keys;
-    const random = Buffer.from(crypto.getRandomValues(new Uint8Array(16)));
-    const reply = await this.#run(SCRIPTS.hello, incarnation, grace, random, this.#graceMs);
+    const reply = await this.#run(SCRIPTS.hello, incarnation, grace, newToken(), this.#graceMs);
     const [value, graceMs] = Array.isArray(reply) ? reply : [];
     if (!Buffer.isBuffer(value) || typeof graceMs !== "number") throw new RedisFault("refused", "reply", false);
     // The server may accept the connection but reject commands that calls need, for example after permissions of the
@@ -476,18 +470,13 @@ export class RedisReplayStore implements ReplayStore {
 
   /** Connects within the time limit. Errors that waiting cannot fix end the attempt at once. */
   async #open(): Promise<void> {
-    try {
-      this.#connection.open();
-    } catch (error) {
-      if (error instanceof SettingsFileError) throw new StartupError(`replay store: ${error.message}`);
-      throw error;
-    }
+    this.#connection.open();
     const deadline = performance.now() + START_LIMIT_MS;
     while (!(await this.#isServing())) {
       this.#requireOpen();
       const code = this.#lastCode;
       if (HOPELESS.test(code) || performance.now() > deadline) throw new StartupError(this.#startMessage(code));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(POLL_MS);
     }
   }
 
@@ -531,7 +520,7 @@ export class RedisReplayStore implements ReplayStore {
 
   /** Uses every permission that calls need, on separate keys, so that a missing one is found at the start. */
   async #tryRights(): Promise<void> {
-    const [nonce, token] = [crypto.getRandomValues(new Uint8Array(32)), this.#tokens.next()];
+    const [nonce, token] = [crypto.getRandomValues(new Uint8Array(32)), newToken()];
     const { marker, record, lifetimes } = this.#keys.of({ ...PROBE, nonce, inputHash: nonce });
     const mark = Buffer.concat([nonce, token]);
     const incarnation = this.#incarnation.value ?? "";
@@ -565,14 +554,11 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   #startMessage(what: string): string {
-    if (what === "READONLY") return this.#startMessage("expected a primary, got a replica");
+    const meaning = MEANINGS.get(what);
+    if (meaning !== undefined) return this.#startMessage(meaning);
     if (what.startsWith("SELECT ") && !("duplicate" in this.#target)) {
       return this.#startMessage(`database ${this.#target.db} cannot be selected (${what.slice(7)})`);
     }
-    if (what === "NOPERM")
-      return this.#startMessage("the user lacks a permission (NOPERM): docs/replicas.md lists all of them");
-    if (what === "NOAUTH") return this.#startMessage("the server requires a user and a password (NOAUTH)");
-    if (what === "WRONGPASS") return this.#startMessage("the user or its password is wrong (WRONGPASS)");
     const at = this.#address ?? "the address of the given client";
     const hasFile = this.#connection.options.passwordFile !== undefined;
     const file = what.includes("WRONGPASS") && hasFile ? " and SVC_REPLAY_REDIS_PASSWORD_FILE" : "";

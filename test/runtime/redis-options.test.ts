@@ -375,17 +375,6 @@ describe("writes that are remembered for a loss", () => {
       assert.equal(pause(), 50);
     });
 
-    it("sleeps until a write is due, unless an earlier one is added", async (t) => {
-      t.mock.method(performance, "now", () => 0);
-      const { writes } = queue();
-      writes.add({ bytes: 1, until, notBefore: 10_000, write: async () => {} });
-      await writes.kick();
-      await nextTurn();
-      assert.deepEqual([timers.waiting.length, pause()], [1, 10_000]);
-      writes.add({ bytes: 1, until, write: async () => {} });
-      assert.deepEqual([timers.waiting.length, pause()], [1, 50]);
-    });
-
     it("pauses at the end too", async () => {
       const { state, writes } = queue();
       state.isUp = false;

@@ -104,6 +104,7 @@ describe("a Redis that loses data", withRedis(), () => {
     assert.deepEqual(await server.client.getBuffer(incarnation), data, "the data is there");
     await until(() => {
       stores.fire(HEARTBEAT);
+      stores.retry();
       return one.shared.losses === 1;
     }, "the loss is seen");
     await assert.rejects(one.store.claim(request(2)), { name: "ReplayStoreUnavailable", reason: "grace" });
