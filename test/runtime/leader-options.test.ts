@@ -153,38 +153,31 @@ function connectionEnd(answered: (response: ServerResponse) => void): Promise<un
 
 const ENDS = { timeout: 60_000 };
 
-test("an aborted call closes its connection and removes its listeners from the signal", ENDS, async () => {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const ended = connectionEnd((response) => {
-    response.writeHead(200, RESULT).write("a");
-    controller.abort();
-  });
-  await withClient({}, async (client) => {
-    await assert.rejects(client.invoke(input, { signal }), fails("aborted"));
-    await ended;
-  });
-  assert.deepEqual(getEventListeners(signal, "abort"), []);
-});
-
-test("an answered call removes its listeners from the signal", async () => {
-  const { signal } = new AbortController();
-  answer = answerResult;
-  await withClient({}, async (client) => {
-    await client.invoke(input, { signal });
+test(
+  "an answered and an aborted call remove their listeners from the signal; the latter closes its connection",
+  ENDS,
+  async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    answer = answerResult;
+    await withClient({}, (client) => client.invoke(input, { signal }));
     assert.deepEqual(getEventListeners(signal, "abort"), []);
-  });
-});
+    const ended = connectionEnd((response) => {
+      response.writeHead(200, RESULT).write("a");
+      controller.abort();
+    });
+    await withClient({}, async (client) => {
+      await assert.rejects(client.invoke(input, { signal }), fails("aborted"));
+      await ended;
+    });
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
+  },
+);
 
 test("connect: a failure keeps no connection open", ENDS, async () => {
   const ended = connectionEnd((response) => response.end("{}"));
   await assert.rejects(LeaderClient.connect(url), fails("invalid_metadata"));
   await ended;
-});
-
-test("url: the given address, by default that of the document", () => {
-  assert.equal(LeaderClient.fromMetadata(DOCUMENT).url, "http://127.0.0.1:1");
-  assert.equal(LeaderClient.fromMetadata(DOCUMENT, { url: "https://a.example/b/" }).url, "https://a.example/b");
 });
 
 test("fqn: metadata of another tool is refused, also from a document", async () => {
@@ -232,22 +225,6 @@ test("leader: keys of 0 to 2^64-1, ids of visible ASCII", () => {
   for (const keyId of [-1, -1n, 2n ** 64n, 0.5, 2 ** 53]) assert.throws(() => signedBy({ keyId }), RangeError);
   for (const id of ["!", "~"]) assert.equal(signedBy({ id })["X-Svc-Leader-Id"], id);
   for (const id of ["", " ", "\x7f", "a b"]) assert.throws(() => signedBy({ id }), /leader id: expected visible ASCII/);
-});
-
-test("reader: receives the values of a result and the options of resolve", async () => {
-  answer = answerResult;
-  const seen: unknown[] = [];
-  const reader = {
-    resolve: async (values: readonly unknown[], options: unknown) => {
-      seen.push(values.length, options);
-      return [{ kind: "data", bytes: Buffer.from("2"), stored: true } as const];
-    },
-  } as unknown as NonNullable<LeaderOptions["reader"]>;
-  const options = { signal: new AbortController().signal };
-  await withClient({ reader }, async (client) => {
-    assert.deepEqual((await client.resolve(await client.invoke(input), options)).value, { n: 2 });
-  });
-  assert.deepEqual(seen, [1, options]);
 });
 
 for (const scheme of ["http", "https"]) {

@@ -254,16 +254,8 @@ describe("endpoints", () => {
     failNext(guarded, "PUT", { kind: "status", status: 429 });
     await storageOf(guarded, { publisher: { url: guarded.url, headers } }).upload(text("made"));
     assert.equal(made, 2);
-    for (const headers of [
-      () => ({ Authorization: "canary\n" }),
-      () => Promise.reject(new Error("canary")),
-      () => {
-        throw new Error("canary");
-      },
-    ]) {
-      const bad = storageOf(guarded, { publisher: { url: guarded.url, headers } });
-      await fault(bad.upload(text("bad")), "invalid_option");
-    }
+    const bad = storageOf(guarded, { publisher: { url: guarded.url, headers: () => ({ Authorization: "canary\n" }) } });
+    await fault(bad.upload(text("bad")), "invalid_option");
   });
 
   test("no redirect is followed", async () => {
@@ -381,17 +373,7 @@ describe("reader", () => {
     proves("1.13");
   });
 
-  test("an answer without a length is read within the budget, too", async () => {
-    const content = text("unmeasured");
-    const blob = await storage.upload(content);
-    failNext(store, "GET", { kind: "chunked" }, 2);
-    assert.deepEqual(await reader.read(NexusValue.walrus(blob.blobId, blob.sha256)), content);
-    const budget = new ByteBudget(content.length - 1);
-    await fault(reader.resolve([NexusValue.walrus(blob.blobId, blob.sha256)], { budget }), "over_budget");
-    assert.equal(budget.left, content.length - 1);
-  });
-
-  test("only content with the digest is accepted, and only identity encoding", async () => {
+  test("only content with the digest is accepted, and no id names another path", async () => {
     const content = text("digest");
     const { blobId, sha256: digest } = await storage.upload(content);
     await fault(
@@ -399,13 +381,6 @@ describe("reader", () => {
       "content_mismatch",
       /with this digest, got other content/,
     );
-    failNext(store, "GET", { kind: "answer", status: 200, headers: { "Content-Encoding": "gzip" }, body: content });
-    await fault(reader.read(NexusValue.walrus(blobId, digest)), "answer_invalid", /without content encoding/);
-    const missing = await fault(
-      reader.read(NexusValue.walrus(randomBytes(32).toString("base64url"), digest)),
-      "not_found",
-    );
-    assert.equal(missing.status, 404);
     await assert.rejects(
       reader.resolve([{ kind: "walrus", blobId: Buffer.from(`../../${"x".repeat(37)}`), contentDigest: digest }]),
       NexusDataError,

@@ -9,8 +9,6 @@ export type StoreFault =
   | Extract<DevFault, { kind: "status" }>
   /** The answer starts late. */
   | { readonly kind: "slow"; readonly delayMs: number }
-  /** The answer does not declare its length. */
-  | { readonly kind: "chunked" }
   /** The answer stops after half of its body; the connection stays open, or ends. */
   | { readonly kind: "stall" | "truncated" }
   /** One bit of the content is flipped, or the answer has another blob id. */
@@ -41,9 +39,6 @@ function senderOf(fault: Exclude<StoreFault, { kind: "status" }>): DevAnswer["se
         await sleep(fault.delayMs, undefined, { signal: left.signal });
         return whole(content);
       }
-      case "chunked":
-        response.flushHeaders();
-        return void response.end(content);
       case "stall":
       case "truncated":
         response.writeHead(200, { "Content-Length": content.length });
