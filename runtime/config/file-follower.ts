@@ -8,7 +8,7 @@ import { type HashedFile, type HashedReading, readOperatorFileAsync } from "./op
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Milliseconds between checks. */
-const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
+export const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
 /** Milliseconds between two reads. A version is checked once both are equal, because a file may be partly written. */
 const SETTLE_MS = 100;
 /** After this many milliseconds, a version is checked even if the file keeps changing. */

@@ -10,6 +10,7 @@ import type { Receipt } from "svc-client/internal/wire/receipt";
 import { provideAnswerMemory } from "../../../answer-memory.js";
 import {
   type Around,
+  type AroundCall,
   type AuthContext,
   InvalidInput,
   InvocationAborted,
@@ -25,7 +26,7 @@ import type { Holding } from "../../load/account.js";
 import type { InputDecoder } from "../../wire/input.js";
 import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../wire/output.js";
 import { type Answer, type Call, callerCopy, errorAnswer, type Health, INTERRUPTED, takeInput } from "../messages.js";
-import { OpenCall, runAround } from "./around.js";
+import { runAround } from "./around.js";
 
 export interface ToolCode {
   readonly fqn: string;
@@ -244,7 +245,14 @@ export class Execution {
       return errorAnswer("internal_error", undefined, error);
     }
     if (around === undefined) return this.#invoke(instance, input);
-    const call = new OpenCall(tool.fqn, input, this.#context, this.#known !== undefined, tool.tool, () => this.#output);
+    const output = () => this.#output;
+    const call: AroundCall = {
+      ...{ fqn: tool.fqn, input, context: this.#context, stored: this.#known !== undefined },
+      get output() {
+        return output();
+      },
+      is: ((other: SvcToolClass) => other === tool.tool) as AroundCall["is"],
+    };
     return runAround(around, call, {
       run: async () => this.#known ?? this.#invoke(instance, input),
       failed: (error) => refusal(error) ?? this.#failed(error, "around"),

@@ -11,7 +11,6 @@ import { heapBytesOf } from "../../wire/heap-bytes.js";
 import { InputDecoder } from "../../wire/input.js";
 import { OutputEncoder } from "../../wire/output.js";
 import type { ToolCode } from "./execution.js";
-import { RunDeadlines } from "./run-deadlines.js";
 
 /** A tool that is ready to be called. */
 export class ServedTool implements ToolCode {
@@ -27,7 +26,6 @@ export class ServedTool implements ToolCode {
   readonly output: OutputEncoder;
   readonly undeclared = new Set<string>();
   readonly rounded = new Set<string>();
-  readonly deadlines = new RunDeadlines();
   around: Around | undefined;
   /** Whether results may refer to stored values (`DataRef`). */
   readonly refersToStored: boolean;
