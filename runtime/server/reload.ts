@@ -168,8 +168,7 @@ export class ServerReload {
         return undefined;
       } catch (error) {
         if (!(error instanceof ConfigError || error instanceof TlsFault)) throw error;
-        // An allow-list may be corrected without a change of the configuration that names it, so it is read again.
-        return { refused: error.message, retry: error instanceof ConfigError && error.title === "allow-list" };
+        return { refused: error.message };
       }
     };
     return new FileFollower({ ...files, adopt: adoptOrRefuse, log, ...(intervalMs !== undefined && { intervalMs }) });

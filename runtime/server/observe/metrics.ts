@@ -9,7 +9,7 @@ import type { Counter as CounterType, Histogram as HistogramType, Registry } fro
 import { asBuffer } from "svc-client/internal/wire/bytes";
 import { isErrorCode } from "svc-client/internal/wire/error-codes";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
-import type { ReloadStats } from "../../config/reload-stats.js";
+import type { ReloadStats, Reloads } from "../../config/reload-stats.js";
 import type { MetricRegistry } from "../../tool.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
@@ -22,7 +22,8 @@ import type { AdminSources } from "./admin.js";
 import type { Claims } from "./claims.js";
 import { loadLibrary, type Prometheus } from "./metrics-library.js";
 
-export interface MetricSources extends Pick<AdminSources, "readiness" | "reload"> {
+export interface MetricSources extends Pick<AdminSources, "readiness"> {
+  readonly reload: { readonly stats: Reloads };
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
   /** Undefined for a replay store without statistics. */
