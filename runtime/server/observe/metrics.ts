@@ -220,8 +220,10 @@ function scraped({ Counter, Gauge }: Prometheus, registry: Registry): AddScraped
       new Counter({
         ...configuration,
         async collect() {
+          const read = await rows();
+          // Without an await in between, so that simultaneous scrapes do not add up.
           this.reset();
-          for (const [labels, value] of await rows()) this.inc(labels, value);
+          for (const [labels, value] of read) this.inc(labels, value);
         },
       });
       return;
@@ -229,8 +231,9 @@ function scraped({ Counter, Gauge }: Prometheus, registry: Registry): AddScraped
     new Gauge({
       ...configuration,
       async collect() {
+        const read = await rows();
         this.reset();
-        for (const [labels, value] of await rows()) this.set(labels, value);
+        for (const [labels, value] of read) this.set(labels, value);
       },
     });
   };
