@@ -186,9 +186,6 @@ function* keysOf(list: AllowedLeaders): Generator<VerifyKey> {
   for (const keys of list.values()) yield* keys.values();
 }
 
-/** Milliseconds after which a version is read a second time: a later write may have had the same timestamp. */
-const MIN_STAMP_AGE_MS = 20;
-
 /** Allow-list in a file, which is read again at a look-up after the file has changed (protocol section 10). */
 export class FileLeaders extends Leaders {
   /** Absolute. */
@@ -199,8 +196,6 @@ export class FileLeaders extends Leaders {
   #digest: string;
   /** Stats of the version that was read last, even if it was invalid. */
   #stats: BigIntStats;
-  /** Time at which that version is read once more. */
-  #readAgainAt: number | undefined;
   /** Whether a look-up has compared the stats in this turn of the event loop. */
   #isCompared = false;
 
@@ -245,11 +240,9 @@ export class FileLeaders extends Leaders {
    * @throws ConfigError if the version is invalid, or the error of the file system; the current version stays
    */
   refresh(always = false): void {
-    const isChanged = always || !isSameFile(statSync(this.path, { bigint: true }), this.#stats);
-    if (!isChanged && (this.#readAgainAt === undefined || performance.now() < this.#readAgainAt)) return;
+    if (!always && isSameFile(statSync(this.path, { bigint: true }), this.#stats)) return;
     const reading = readOperatorFile(this.path);
     if ("fault" in reading) return;
-    this.#readAgainAt = isChanged ? performance.now() + MIN_STAMP_AGE_MS : undefined;
     this.#stats = reading.stats;
     const digest = digestOf(reading.bytes);
     if (digest === this.#digest) return;

@@ -8,7 +8,7 @@ import { type HashedFile, type HashedReading, readOperatorFileAsync } from "./op
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Milliseconds between checks. */
-const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
+export const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
 /** Milliseconds between two reads. A version is checked once both are equal, because a file may be partly written. */
 const SETTLE_MS = 100;
 /** After this many milliseconds, a version is checked even if the file keeps changing. */
@@ -18,8 +18,6 @@ const MAX_SETTLE_MS = 1_000;
 export interface VersionRefusal {
   /** Sentence for the log, without text from the file. */
   readonly refused: string;
-  /** Whether the same files may become valid later, because the reason lies outside them. */
-  readonly retry?: boolean;
   /** Fields for the log about an unexpected error. */
   readonly cause?: object;
 }
@@ -62,10 +60,8 @@ export class FileFollower {
   readonly #counter = new ReloadCounter();
   /** {@link Version.state} of the version in use. */
   #inForce: string;
-  /** {@link Version.state} of the version checked last; undefined if the next read must be checked in any case. */
+  /** {@link Version.state} of the version checked last; undefined if that was refused. */
   #judged: string | undefined;
-  /** Reasons logged since the files were last valid. */
-  readonly #reported = new Set<string>();
   /** Callbacks of `reload` calls. */
   readonly #pendingReloads: (() => void)[] = [];
   #wake: (() => void) | undefined;
@@ -140,7 +136,6 @@ export class FileFollower {
     if (state === this.#inForce) {
       const isRecovered = this.#counter.fault !== undefined;
       this.#counter.seenGood();
-      this.#reported.clear();
       log.info({}, `${title} ${isRecovered ? "again contains the version in use" : "is unchanged"}`);
       return;
     }
@@ -149,12 +144,11 @@ export class FileFollower {
       this.#adopted(state);
       return;
     }
-    const { refused, retry, cause } = refusal;
-    if (retry === true) this.#judged = undefined;
-    // A version that is checked again and rejected for the same reason is counted only for a requested reload.
-    if (retry !== true || forced || this.#counter.fault !== refused) this.#counter.countRefused(refused);
-    if (!forced && this.#reported.has(refused)) return;
-    this.#reported.add(refused);
+    const { refused, cause } = refusal;
+    // Checked again, because the reason may lie outside the files, such as in an allow-list.
+    this.#judged = undefined;
+    if (!forced && this.#counter.fault === refused) return;
+    this.#counter.countRefused(refused);
     log.warn({ ...cause }, `${refused}; the previous version remains in use`);
   }
 
@@ -162,7 +156,6 @@ export class FileFollower {
     if (state === this.#inForce) return;
     this.#inForce = this.#judged = state;
     this.#counter.countApplied();
-    this.#reported.clear();
   }
 
   #adopt(readings: readonly HashedReading[]): VersionRefusal | undefined {

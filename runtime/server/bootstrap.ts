@@ -211,7 +211,7 @@ export async function serve(
     if (tls !== undefined && isTlsServer(server)) reload.followCertificate(tls, server);
     await prepared.start(server);
     if (adminEndpoint !== undefined) {
-      admin = await listenAdmin(adminEndpoint, { readiness: prepared, reload, metrics, log });
+      admin = await listenAdmin(adminEndpoint, { readiness: prepared, metrics, log });
     }
     url = await opened.app.listen({ ...endpoint, backlog: BACKLOG });
     prepared.listening = true;

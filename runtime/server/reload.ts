@@ -11,10 +11,10 @@ import {
   type ToolkitRuntimeConfig,
   type ToolSigningConfig,
 } from "../config/config.js";
-import { FileFollower, type FollowerOptions, type VersionRefusal } from "../config/file-follower.js";
+import { FileFollower, type FollowerOptions } from "../config/file-follower.js";
 import type { HashedFile } from "../config/operator-file.js";
 import type { Reloads } from "../config/reload-stats.js";
-import { ConfigError, titleOf } from "../config/strict-json.js";
+import { ConfigError, type DocumentSource, titleOf } from "../config/strict-json.js";
 import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./http/tls.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 
@@ -88,34 +88,27 @@ export class ServerReload {
       if (warning !== undefined) log.warn({}, `${title} ${warning}`);
     };
     warnOfRights(file.stats);
-    const adopt = (version: HashedFile) => {
-      const refusal = this.#adoptConfig(version.bytes, title);
-      if (refusal === undefined) warnOfRights(version.stats);
-      return refusal;
+    const adopt = ({ bytes, stats }: HashedFile) => {
+      this.#adoptConfig(bytes, file.source);
+      warnOfRights(stats);
     };
     return this.#follow({ titles: [title], paths: [file.path], digests: [file.digest], adopt });
   }
 
-  #adoptConfig(bytes: Uint8Array, title: string): VersionRefusal | undefined {
+  /** @throws ConfigError for an invalid version */
+  #adoptConfig(bytes: Uint8Array, source: DocumentSource): void {
     const { config, log } = this.#options;
-    const source = configFile(config)?.source ?? { title: "configuration" as const };
-    try {
-      const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
-      this.#followList();
-      log.info(change, `loaded a new version of ${title}`);
-      logConfigWarnings(config, log);
-      for (const tool of change.signingKeys) warnIfUnsigned(config.toolConfig(tool), tool, log);
-      if (waitingBodyLimit !== undefined && waitingBodyLimit !== this.#waitingBodyLimit) {
-        const fields = { inForce: `${config.invokeMaxBodyBytes()}`, waiting: `${waitingBodyLimit}` };
-        log.warn(fields, `${title}: the new invoke_max_body_bytes takes effect after a restart`);
-      }
-      this.#waitingBodyLimit = waitingBodyLimit;
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      // The allow-list may be corrected without a change of the configuration file, so it is read again.
-      return { refused: error.message, retry: error.title === "allow-list" };
+    const title = titleOf(source);
+    const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
+    this.#followList();
+    log.info(change, `loaded a new version of ${title}`);
+    logConfigWarnings(config, log);
+    for (const tool of change.signingKeys) warnIfUnsigned(config.toolConfig(tool), tool, log);
+    if (waitingBodyLimit !== undefined && waitingBodyLimit !== this.#waitingBodyLimit) {
+      const fields = { inForce: `${config.invokeMaxBodyBytes()}`, waiting: `${waitingBodyLimit}` };
+      log.warn(fields, `${title}: the new invoke_max_body_bytes takes effect after a restart`);
     }
+    this.#waitingBodyLimit = waitingBodyLimit;
   }
 
   /** Watches the file of the allow-list in the current configuration, if any. */
@@ -129,15 +122,9 @@ export class ServerReload {
     if (leaders === undefined) return;
     const title = titleOf(leaders.source);
     const adopt = ({ bytes }: HashedFile) => {
-      try {
-        leaders.check(bytes);
-        // A look-up may have read a newer version than these bytes.
-        leaders.refresh(true);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
-        return { refused: error.message };
-      }
+      leaders.check(bytes);
+      // A look-up may have read a newer version than these bytes.
+      leaders.refresh(true);
     };
     const list = this.#follow({ titles: [title], paths: [leaders.path], digests: [leaders.digest], adopt });
     const adopted = (digest: string) => {
@@ -164,22 +151,30 @@ export class ServerReload {
     };
     use(pair);
     const adopt = (cert: HashedFile, key: HashedFile) => {
-      try {
-        const next = readPair(files, cert, key);
-        server.setSecureContext(next.context);
-        log.info({ expires: new Date(next.expiresAt).toISOString() }, `loaded a new version of ${titles[0]}`);
-        use(next);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof TlsFault)) throw error;
-        return { refused: error.message };
-      }
+      const next = readPair(files, cert, key);
+      server.setSecureContext(next.context);
+      log.info({ expires: new Date(next.expiresAt).toISOString() }, `loaded a new version of ${titles[0]}`);
+      use(next);
     };
     this.#certificate = this.#follow({ titles, paths: [files.certPath, files.keyPath], digests, adopt });
   }
 
-  #follow(options: Pick<FollowerOptions, "titles" | "paths" | "digests" | "adopt">): FileFollower {
+  /** @param adopt adopts a version; throws a ConfigError or TlsFault if it is invalid */
+  #follow({ adopt, ...files }: FollowedFiles): FileFollower {
     const { log, intervalMs } = this.#options;
-    return new FileFollower({ ...options, log, ...(intervalMs !== undefined && { intervalMs }) });
+    const adoptOrRefuse = (...versions: readonly HashedFile[]) => {
+      try {
+        adopt(...versions);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof ConfigError || error instanceof TlsFault)) throw error;
+        return { refused: error.message };
+      }
+    };
+    return new FileFollower({ ...files, adopt: adoptOrRefuse, log, ...(intervalMs !== undefined && { intervalMs }) });
   }
+}
+
+interface FollowedFiles extends Pick<FollowerOptions, "titles" | "paths" | "digests"> {
+  adopt(...versions: readonly HashedFile[]): void;
 }

@@ -6,7 +6,7 @@ import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys
 import { ENV_TOOLKIT_CONFIG_PATH, replayTtlOf, similarEntry, ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_REDIS_URL, numberSetting, REDIS_SETTINGS } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
-import { strayVariables } from "../config/stray-variables.js";
+import { type StrayVariable, strayVariables } from "../config/stray-variables.js";
 import { vulnerableNode } from "../internal/node-version.js";
 import { endsWithin } from "../time-limit.js";
 import { SvcTool } from "../tool.js";
@@ -51,6 +51,7 @@ interface Loaded {
   readonly config: ToolkitRuntimeConfig;
   /** Replay store of the options or the environment; undefined for the process's own. */
   readonly shared: ReplayStore | undefined;
+  readonly strays: readonly StrayVariable[];
   readonly tracing: Observer | undefined;
 }
 
@@ -93,15 +94,16 @@ export class ToolServer {
     checkInnerNames(options);
     const { log, scheme } = context;
     const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
-    const shared = options.replayStore ?? (await sharedStore(config.signedHttpIsRequired(), log));
-    return new ToolServer(tools, options, context, { config, shared, tracing: await loadTracing(scheme, log) });
+    const strays = strayVariables(process.env);
+    const shared = options.replayStore ?? (await sharedStore(config.signedHttpIsRequired(), strays, log));
+    return new ToolServer(tools, options, context, { config, shared, strays, tracing: await loadTracing(scheme, log) });
   }
 
   private constructor(
     readonly tools: readonly ServedTool[],
     options: ToolOptions,
     { log, scheme, metrics, endpoint }: ListenerContext,
-    { config, shared, tracing }: Loaded,
+    { config, shared, strays, tracing }: Loaded,
   ) {
     const signed = config.signedHttpIsRequired();
     const headers = new SignatureHeaders(options.headerPrefix);
@@ -120,7 +122,7 @@ export class ToolServer {
     this.listening = endpoint === undefined;
     this.#metrics = metrics;
     this.#hasOwnStore = options.replayStore === undefined && this.store.scope === "process";
-    checkUnsigned(config, options, { endpoint, log });
+    checkUnsigned(config, options, { endpoint, strays, log });
     if (vulnerableNode !== undefined) log.warn(vulnerableNode);
     if (signed) requireConfigEntries(tools, config, log);
     else warnOfUncalledAuthorize(tools, log);
@@ -229,7 +231,11 @@ function figuresOf(memory: MemoryBudget): object {
  *
  * @throws {@link StartupError}
  */
-async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplayStore | undefined> {
+async function sharedStore(
+  signed: boolean,
+  strays: readonly StrayVariable[],
+  log: ServerLogger,
+): Promise<ReplayStore | undefined> {
   const settings = REDIS_SETTINGS.filter((name) => process.env[name] !== undefined);
   if (signed && process.env[ENV_REDIS_URL] !== undefined) {
     let redis: typeof import("svc-runtime-redis");
@@ -254,7 +260,7 @@ async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplaySt
     );
   }
   const consequence = "without a shared replay store a call can run again in another replica";
-  if (signed) refuseMisspelt(strayVariables(process.env), ENV_REDIS_URL, consequence);
+  if (signed) refuseMisspelt(strays, ENV_REDIS_URL, consequence);
   return undefined;
 }
 

@@ -7,7 +7,7 @@ import { isLoopback } from "svc-client/internal/loopback";
 import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ALLOW_UNSIGNED, ENV_UNSIGNED_RESULTS } from "../config/environment.js";
 import { authorityOf, type ListenAddress } from "../config/listen-address.js";
-import { strayVariables } from "../config/stray-variables.js";
+import type { StrayVariable } from "../config/stray-variables.js";
 import { textKind } from "../described-text.js";
 import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
@@ -18,22 +18,27 @@ import { refuseMisspelt, warnOfStrays } from "./stray-warnings.js";
 const REQUIRE = "set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires signatures";
 const ASK = `allow unsigned calls explicitly: ${ENV_ALLOW_UNSIGNED}=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
 
+interface UnsignedContext {
+  /** Address of the listener; undefined if the application owns it. */
+  readonly endpoint: ListenAddress | undefined;
+  readonly strays: readonly StrayVariable[];
+  readonly log: ServerLogger;
+}
+
 /**
  * Warns about environment variables that are probably misspelt, and checks whether tools may be served without
  * signatures.
  *
- * @param endpoint address of the listener; undefined if the application owns it
  * @throws {@link StartupError} if a server without signatures is probably unintended
  */
 export function checkUnsigned(
   config: ToolkitRuntimeConfig,
   options: Pick<ToolOptions, "config" | "allowUnsigned">,
-  { endpoint, log }: { readonly endpoint: ListenAddress | undefined; readonly log: ServerLogger },
+  { endpoint, strays, log }: UnsignedContext,
 ): void {
   const isAsked = isUnsignedByName(config) || (options.allowUnsigned ?? allowedByEnv());
   const hasNone = options.config === undefined && process.env[ENV_TOOLKIT_CONFIG_PATH] === undefined;
   const consequence = "without a configuration every caller would be served without signatures";
-  const strays = strayVariables(process.env);
   if (hasNone && !isAsked) refuseMisspelt(strays, ENV_TOOLKIT_CONFIG_PATH, consequence, `, or ${ASK}`);
   warnOfStrays(strays, log);
   if (config.signedHttpIsRequired()) return;

@@ -170,7 +170,7 @@ export class TestServer {
     // Calls already made must reach their tool first.
     await turns();
     this.#skewMs += ms;
-    for (const tool of this.tools) tool.deadlines.advance(ms);
+    this.#server.service.advance(ms);
     await turns();
   }
 
@@ -179,7 +179,7 @@ export class TestServer {
       this.#server.service.abortRuns();
       await turns();
       // A tool that ignores its abort signal must not keep the process alive until its deadline.
-      for (const tool of this.tools) tool.deadlines.advance(Number.POSITIVE_INFINITY);
+      this.#server.service.advance(Number.POSITIVE_INFINITY);
       const opened = await this.#opened?.catch(() => undefined);
       opened?.app.app.server.closeAllConnections();
       await opened?.app.close();

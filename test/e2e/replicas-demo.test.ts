@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { chmodSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { scratchFolder } from "../scratch-folder.js";
@@ -120,17 +120,6 @@ describe("npm run demo:replicas", WITHOUT, () => {
       assert.deepEqual(readdirSync(directory), []);
     });
   }
-
-  it("a failing program ends the demo with exit code 1 and the output of the program", async () => {
-    const directory = folder();
-    const programs = folder();
-    writeFileSync(join(programs, "redis-server"), "#!/bin/sh\necho 'no such luck' >&2\nexit 3\n", { mode: 0o755 });
-    const PATH = `${programs}${delimiter}${process.env.PATH}`;
-    const { code, err } = await run([], { TMPDIR: directory, PATH });
-    assert.equal(code, 1);
-    assert.match(err, /^\nFailed: redis-server ended with exit code 3\n\nThe log .*:\nno such luck\n$/);
-    assert.deepEqual(readdirSync(directory), []);
-  });
 });
 
 describe("npm run demo:replicas without a required program", () => {

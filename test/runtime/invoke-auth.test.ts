@@ -399,5 +399,3 @@ describe("without a response_signing_key", () => {
     proves("7.15", "11.5");
   });
 });
-
-describe("the log of refused calls", () => {});

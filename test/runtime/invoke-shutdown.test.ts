@@ -2,10 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { SignatureHeaders } from "#client/wire/protocol.js";
-import { selectEngine } from "#client/wire/signature/ed25519.js";
 import { InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
-import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
@@ -15,6 +12,7 @@ import {
   countingTool,
   echoCall,
   gate,
+  invokeService,
   keptLog,
   type SignedCall,
   signedConfig,
@@ -27,9 +25,7 @@ async function running(behaviour: Behaviour) {
   const served = new ServedTool(tool.class);
   const config = signedConfig([tool.fqn]);
   const store = new ReplayMemory();
-  const { engine } = selectEngine();
-  const headers = new SignatureHeaders("X-Svc-");
-  const start = () => new InvokeService({ config, headers, engine, store, log: keptLog() });
+  const start = () => invokeService({ config, store, log: keptLog() });
   const service = start();
   const call = echoCall(tool, "1");
   const send = async ({ headers, body }: SignedCall, to = service, memory?: string) => {

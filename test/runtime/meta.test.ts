@@ -222,8 +222,7 @@ describe("GET /health", () => {
     StatusCode.OK,
     StatusCode.ACCEPTED,
     StatusCode.NO_CONTENT,
-    StatusCode.NOT_MODIFIED,
-    StatusCode.IM_A_TEAPOT,
+    304,
     StatusCode.SERVICE_UNAVAILABLE,
     599,
   ]) {

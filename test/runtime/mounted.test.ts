@@ -315,17 +315,6 @@ describe("tools in an application", () => {
     await closed;
   });
 
-  it("are several plugins, each with its own configuration", async () => {
-    const [one, two] = [countingTool({ path: "a" }), countingTool({ path: "a" })];
-    const { url } = await mounted([two], {
-      prefix: "/two",
-      before: (app) =>
-        void app.register(svcTools, { tools: [one.class], prefix: "/one", logger: keptLog(), ...signed([one]) }),
-    });
-    expectError(await sendPlain(url, "/one/a/invoke", '{"value":1}'), 401, "auth_failed");
-    expectResult(await sendPlain(url, "/two/a/invoke", '{"value":1}'), echoed("1"));
-  });
-
   it("of several registrations stop together: the drain time of all starts at once", async () => {
     const { promise, open } = gate();
     const invoke = () => promise.then(() => ({ ok: { value: 1 } }));

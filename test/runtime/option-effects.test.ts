@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { type BootstrapOptions, StartupError, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { holdTimers } from "./held-timers.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
-import { alice, countingTool, echoCall, echoed, expectResult, serveFor, serveSigned } from "./tools.js";
+import { alice, countingTool, echoCall, echoed, expectResult, serveFor, serveSigned, until } from "./tools.js";
 
 const tool = countingTool();
 
@@ -34,6 +35,23 @@ test("maxConnections: an excess connection is closed before a byte of it is read
   assert.equal(load().refused.connections, 1);
   assert.equal((await first.send(requestText("GET", "/tools")).response()).status, 200);
   first.close();
+});
+
+test("minBodyBytesPerSecond: a slower body is refused after 5 s", async (t) => {
+  const timers = holdTimers(1_000);
+  t.after(timers.restore);
+  const { url, load } = await serveFor([tool], { minBodyBytesPerSecond: 1_000 });
+  const known = new Set(timers.waiting);
+  const connection = await RawConnection.open(url);
+  connection.send(requestText("POST", tool.target, [["Content-Length", "5000"]], "x".repeat(999)));
+  await until(() => load().bodyBytes.inFlight === 999, "the bytes have arrived");
+  const second = timers.waiting.find((timer) => timer.repeats && timer.ms === 1_000 && !known.has(timer));
+  for (let seconds = 0; seconds < 6; seconds++) second?.fire();
+  assert.equal(
+    expectError(await connection.response("POST"), 408, "request_timeout"),
+    "the body: at least 1000 bytes/s",
+  );
+  connection.close();
 });
 
 test("engine: noble verifies leaders and signs results like the others", async () => {

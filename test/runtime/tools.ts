@@ -15,15 +15,19 @@ import {
   serve,
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
+import { AllowedOrigins } from "#runtime/server/call/allowed-origins.js";
 import { InvokeService, type ServiceOptions } from "#runtime/server/call/invoke-service.js";
+import { Observers } from "#runtime/server/call/observers.js";
 import { serveTools } from "#runtime/server/call/run/served-tool.js";
 import { buildApp, type ServeOptions } from "#runtime/server/http/http-server.js";
 import { type ConnectionLimits, DEADLINES } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
+import { LoadControl } from "#runtime/server/load/load-control.js";
 import { LOAD_REASONS } from "#runtime/server/load/load-options.js";
 import { lineLogger } from "#runtime/server/log/safe-logger.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "#runtime/server/wire/heap-bytes.js";
 import { atEnd } from "../teardown.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
 import { exchange, expectError, type RawResponse, requestText } from "./raw.js";
@@ -145,6 +149,24 @@ export async function serveSigned(
   return serveFor(tools, { config: signedConfig(fqns, { ttlMs, key, maxBody }), ...options });
 }
 
+/** A service without a transport. */
+export function invokeService(
+  options: Pick<ServiceOptions, "config" | "store" | "log"> & Partial<ServiceOptions>,
+): InvokeService {
+  const { config, log } = options;
+  const signed = config.signedHttpIsRequired();
+  return new InvokeService({
+    headers: new SignatureHeaders("X-Svc-"),
+    engine,
+    maxInputValues: DEFAULT_MAX_INPUT_VALUES,
+    load: new LoadControl({}, { tools: [], signed, bodyBytes: 2 * Number(config.invokeMaxBodyBytes()), log }),
+    allowedOrigins: new AllowedOrigins(),
+    unsignedResults: "json",
+    observers: new Observers([], log),
+    ...options,
+  });
+}
+
 /** A server whose patience is short, with what is inside of it; closed at the end of the test file. */
 export async function serveHasty(
   tools: readonly CountingTool[],
@@ -157,8 +179,7 @@ export async function serveHasty(
 ) {
   const log = keptLog();
   const store = new ReplayMemory();
-  const headers = new SignatureHeaders("X-Svc-");
-  const service = new InvokeService({ config, headers, engine: work, store, log, unsignedResults: "bcs", ...more });
+  const service = invokeService({ config, engine: work, store, log, unsignedResults: "bcs", ...more });
   const served = serveTools(tools.map((tool) => tool.class));
   const { app, requests } = await buildApp({
     tools: served,

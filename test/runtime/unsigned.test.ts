@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import type { Codec, Port } from "#client/wire/codec/contract.js";
+import type { Codec } from "#client/wire/codec/contract.js";
 import {
   type BootstrapOptions,
   InvocationAborted,
@@ -42,19 +42,12 @@ before(async () => {
 describe("the body", () => {
   for (const [body, details] of [
     ["", "body: not JSON: unexpected end of the text at byte 0"],
-    ["canary", "body: not JSON: expected a value at byte 0"],
     ["value=canary&b=1", "body: not JSON: expected a JSON object, got a form"],
-    ["--boundary\r\n", "body: not JSON: expected a JSON object, got a form"],
     ['{"value":1} x', "body: not JSON: text after the document at byte 12"],
     ["\ufeff{}", "body: not JSON: expected a value, got a byte order mark at byte 0"],
-    ['{"value":"\\ud800"}', /^body: not JSON: lone surrogate escape at byte \d+$/],
-    ['{"value":1e999}', /^body: not JSON: number out of range at byte \d+$/],
     [Buffer.from('{"value":"\xff"}', "latin1"), /^body: not JSON: invalid UTF-8 at byte \d+$/],
     ["[]", "body: expected an object"],
-    ["null", "body: expected an object"],
-    ['"canary"', "body: expected an object"],
     ["{}", "value: expected a value, got nothing"],
-    ['{"Value":1}', "value: expected a value, got nothing"],
     ['{"value":1,"value":1}', /^value: .*twice$/],
     ['{"value":1,"\\u0076alue":2}', /^value: .*twice$/],
   ] as const) {
@@ -72,37 +65,6 @@ describe("the body", () => {
     const body = '{"canary":1,"value":7,"canary":{"value":8},"__proto__":{"value":9},"constructor":1,"ports":[]}';
     expectResult(await sendPlain(server.url, echo.target, body), echoed("7"));
     assert.deepEqual(echo.calls.inputs.at(-1), { value: 7 });
-    proves("6.2");
-  });
-
-  it("unless the type forbids them; errors contain positions, never names from the caller", async () => {
-    const body = '{"deep":{"at":7,"canary":[1]},"list":["a","b"],"canary":1}';
-    const at = (maximum?: number): Codec => ({ kind: "number", ...(maximum === undefined ? {} : { maximum }) });
-    const deep = (rest: Codec, maximum?: number) =>
-      one("deep", { kind: "object", members: [{ name: "at", codec: at(maximum) }], rest });
-    const list = (pattern: string): Port => ({
-      name: "list",
-      many: true,
-      codec: { kind: "string", patterns: [pattern] },
-    });
-    const any: Codec = { kind: "json" };
-    for (const [input, closedInput, details] of [
-      [[deep(any), list("")], false, undefined],
-      [[deep(any), list("")], true, "expected only declared members, got another"],
-      [[deep(any, 5), list("")], false, "deep.at: expected a number of at most 5, got a larger one"],
-      [[deep(any), list("^a$")], false, "list[1]: expected a string that matches ^a$, got another string"],
-      [
-        [deep({ kind: "array", item: { kind: "string" } }), list("")],
-        false,
-        'deep["*"][0]: expected a string, got a number',
-      ],
-    ] as const) {
-      const tool = countingTool({ input, closedInput, invoke: () => ({ ok: { value: 1 } }) });
-      const { url } = await serveFor([tool]);
-      const response = await sendPlain(url, tool.target, body);
-      if (details === undefined) expectResult(response, echoed("1"));
-      else assert.equal(expectError(response, 422, "input_deserialization_error"), details);
-    }
     proves("6.2");
   });
 
@@ -207,40 +169,27 @@ describe("the result", () => {
   const json = "application/json";
   for (const [accept, isBcs] of [
     ["*/*", false],
-    ["", false],
     [json, false],
-    ["application/*", false],
-    ["text/html", false],
     ["text/html, application/xhtml+xml, application/xml;q=0.9, image/avif, */*;q=0.8", false],
-    [`${json}, text/plain, */*`, false],
     [`${json};q=0`, false],
-    ["*/*;q=0", false],
     [RESULT, true],
     [RESULT.toUpperCase(), true],
     [`${RESULT};q=0.001`, true],
     [`${RESULT}; charset=utf-8 ; q=0.5`, true],
     [`${RESULT}, ${json};q=0.5`, true],
-    [`${RESULT}, ${json}`, true],
     [`${json}, ${RESULT}`, true],
-    [`${RESULT};q=0.5, ${json};q=0.5`, true],
     [`${RESULT}, */*`, true],
     [`${RESULT};q=0.5, */*;q=0.5`, true],
-    [`${RESULT}, application/*;q=0.9`, true],
     [`${RESULT};q=0.4, ${json};q=0.3, */*`, true],
     [`${RESULT};q=0.4, ${json};q=0`, true],
     [`${RESULT};q=0.9, ${json}`, false],
     [`${RESULT};q=0.4, ${json};q=0.5, */*;q=0.1`, false],
     [`${RESULT};q=0.9, application/*`, false],
-    [`${RESULT};q=0.9, */*`, false],
     [`${RESULT};q=0`, false],
-    [`${RESULT};q=0, ${json};q=0`, false],
     [`${RESULT};q=canary`, false],
     [`${RESULT};q=1.5`, false],
-    [`${RESULT};q=-1`, false],
-    [`${RESULT};q=`, false],
     [`${RESULT}x`, false],
     [`x${RESULT}`, false],
-    ["application/vnd.nexus.canonical-tool-response", false],
     [",;,;q=1,", false],
     [`,, ${RESULT} ,;`, true],
   ] as const) {

@@ -273,7 +273,7 @@ describe("a fault", () => {
   it("outside the file is checked again without a new version", async () => {
     const path = fileOf();
     let elsewhere = false;
-    const adopt = () => (elsewhere ? undefined : { refused: "the other file is missing", retry: true });
+    const adopt = () => (elsewhere ? undefined : { refused: "the other file is missing" });
     const { follower, warnings, inForce } = follow([path], ["one"], { adopt });
     writeFileSync(path, "two");
     await until(() => warnings.length > 0, "a warning");

@@ -15,13 +15,11 @@ import { endsWithin } from "../../time-limit.js";
 import { type AuthContext, InvocationAborted, type Logger } from "../../tool.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
-import { LoadControl } from "../load/load-control.js";
-import { bodyBytesBound } from "../load/memory-budget.js";
+import type { LoadControl } from "../load/load-control.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { CLAIM_LIMIT_MS, claimRun, endLease } from "../replay/claim.js";
 import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js";
-import { DEFAULT_MAX_INPUT_VALUES } from "../wire/heap-bytes.js";
-import { AllowedOrigins } from "./allowed-origins.js";
+import type { AllowedOrigins } from "./allowed-origins.js";
 import { announcedLength } from "./announced-length.js";
 import { Authenticator } from "./auth.js";
 import { prefersBcs, type UnsignedResults } from "./content-negotiation.js";
@@ -48,17 +46,15 @@ export interface ServiceOptions {
   readonly store: ReplayStore;
   /** Time limit of a replay claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
   readonly claimLimitMs?: number;
-  /** Maximum number of values in one call; {@link DEFAULT_MAX_INPUT_VALUES} by default. */
-  readonly maxInputValues?: number;
-  /** Load limits. By default, only the bytes of bodies are limited. */
-  readonly load?: LoadControl;
+  /** Maximum number of values in one call. */
+  readonly maxInputValues: number;
+  readonly load: LoadControl;
   readonly log: ServerLogger;
-  /** Origins of web pages that may call without signatures; by default none. */
-  readonly allowedOrigins?: AllowedOrigins;
-  /** Format of unsigned calls' results; by default `json`. */
-  readonly unsignedResults?: UnsignedResults;
-  /** Observers of calls; by default none. */
-  readonly observers?: Observers;
+  /** Origins of web pages that may call without signatures. */
+  readonly allowedOrigins: AllowedOrigins;
+  /** Format of unsigned calls' results. */
+  readonly unsignedResults: UnsignedResults;
+  readonly observers: Observers;
 }
 
 interface Handled extends SignedFor {
@@ -78,7 +74,6 @@ export class InvokeService {
   /** Load limits, with counts of rejected requests. */
   readonly load: LoadControl;
   readonly #authenticator: Authenticator;
-  readonly #origins: AllowedOrigins;
   readonly #signer: ResultSigner;
   readonly #signed: boolean;
   readonly #maxBody: bigint;
@@ -96,12 +91,10 @@ export class InvokeService {
     const { config, headers, engine } = options;
     this.#authenticator = new Authenticator(headers, () => config.leaders, engine);
     this.#signer = new ResultSigner(options);
-    this.#origins = options.allowedOrigins ?? new AllowedOrigins();
     this.#signed = config.signedHttpIsRequired();
     this.#repeatHeader = headers.replayMemory.toLowerCase();
     this.#maxBody = config.invokeMaxBodyBytes();
-    const bodyBytes = bodyBytesBound(undefined, this.#maxBody, 0, Number.MAX_SAFE_INTEGER);
-    this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.#signed, bodyBytes, log: options.log });
+    this.load = options.load;
   }
 
   /** Header with the name of the replay memory, sent in every answer in signed mode. */
@@ -113,8 +106,7 @@ export class InvokeService {
 
   /** Limits of each call, for the list of tools. */
   get callLimits() {
-    const { maxInputValues = DEFAULT_MAX_INPUT_VALUES } = this.#options;
-    return { max_body_bytes: Number(this.#maxBody), max_input_values: maxInputValues };
+    return { max_body_bytes: Number(this.#maxBody), max_input_values: this.#options.maxInputValues };
   }
 
   /** Number of runs in progress, by tool name. */
@@ -136,9 +128,14 @@ export class InvokeService {
     for (const run of this.#runs.keys()) run.abort("shutdown");
   }
 
+  /** Brings the deadlines of all runs closer, for tests. */
+  advance(ms: number): void {
+    for (const run of this.#runs.keys()) run.advance(ms);
+  }
+
   handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
     const log = this.#log(tool).child({ request: request.id });
-    const seen = this.#options.observers?.begin(tool, request, log);
+    const seen = this.#options.observers.begin(tool, request, log);
     const answered = this.#answer({ tool, request, log, seen });
     request.onRefused?.((reply) => {
       seen?.end(reply);
@@ -178,7 +175,7 @@ export class InvokeService {
   }
 
   #checkUnsigned(request: RequestHeaders): undefined {
-    this.#origins.check(request);
+    this.#options.allowedOrigins.check(request);
     this.#authenticator.refuseSigned(request); // 422
   }
 
@@ -270,7 +267,7 @@ export class InvokeService {
   }
 
   #countValues(): InputValues {
-    return new InputValues(this.#options.maxInputValues ?? DEFAULT_MAX_INPUT_VALUES);
+    return new InputValues(this.#options.maxInputValues);
   }
 
   /**
@@ -387,7 +384,7 @@ export class InvokeService {
       },
       ended: (answer) => {
         seen?.done("run");
-        if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
+        if (answer.code === "tool_invocation_timeout") observers.settledLate(tool);
         const last = this.#signer.sealed(handled, answer, call.auth);
         over();
         // The answer waits for a shared store, so that a retry at any process finds the entry.
@@ -397,7 +394,7 @@ export class InvokeService {
       },
       settledLate: () => {
         over();
-        observers?.settledLate(tool);
+        observers.settledLate(tool);
         if (lease !== undefined) guard(() => lease.settle());
       },
     };

@@ -14,9 +14,9 @@ import { MAX_HEADERS } from "./limits.js";
  * Maximum size, in bytes, of an unread body that is discarded to keep its connection, which costs less than a new
  * connection.
  */
-const KEPT_UNREAD_BYTES = 65_536;
+export const KEPT_UNREAD_BYTES = 65_536;
 /** Maximum number of discarded bytes for each client; exceeds the default maximum size of a body. */
-const MAX_DISCARDED_BYTES = 16_777_216;
+export const MAX_DISCARDED_BYTES = 16_777_216;
 
 /**
  * Connections whose last request was answered before it arrived completely, with the number of bytes read until then.

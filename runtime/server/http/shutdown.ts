@@ -2,6 +2,7 @@
 
 import { checkedInteger } from "svc-client/internal/checked-integer";
 import type { ErrorCode } from "svc-client/internal/wire/error-codes";
+import { endsWithin } from "../../time-limit.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /**
@@ -104,14 +105,7 @@ export class InFlightRequests<R> {
 
   /** Waits up to `ms` milliseconds until no request is in flight. Resolves to whether that is so. */
   async none(ms: number): Promise<boolean> {
-    if (this.#open.size === 0) return true;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-      this.#waiting.push(resolve);
-    });
-    clearTimeout(timer);
-    return this.#open.size === 0;
+    return this.#open.size === 0 || endsWithin(ms, new Promise<void>((resolve) => this.#waiting.push(resolve)));
   }
 
   /** Answers requests that have not arrived completely, so no tool has run for them. */

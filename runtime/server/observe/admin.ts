@@ -5,14 +5,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, isIP } from "node:net";
 import { isLoopback } from "svc-client/internal/loopback";
 import { authorityOf, type ListenAddress } from "../../config/listen-address.js";
-import type { Reloads } from "../../config/reload-stats.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { NO_METRICS } from "./metrics-library.js";
 
 export interface AdminSources {
   /** Reason why the server is not ready; undefined if it is ready. */
   readonly readiness: { readonly unready: string | undefined };
-  readonly reload: { readonly stats: Reloads };
   /** Undefined if no metrics library is installed. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> } | undefined;
   readonly log: ServerLogger;
@@ -77,11 +75,11 @@ async function send(sources: AdminSources, request: IncomingMessage, response: S
 async function answerOf(sources: AdminSources, request: IncomingMessage): Promise<AdminAnswer> {
   if (!isOwnHost(request)) return { status: 403, text: "expected an IP address or localhost as Host\n" };
   const { method, url = "" } = request;
-  const [path, query] = url.split("?", 2);
+  const [path] = url.split("?", 1);
   if (path !== "/livez" && path !== "/readyz" && path !== "/metrics") return { status: 404, text: "not found\n" };
   if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
   if (path === "/livez") return { status: 200, text: "ok\n" };
-  if (path === "/readyz") return readinessOf(sources, query === "verbose");
+  if (path === "/readyz") return readinessOf(sources);
   const { metrics } = sources;
   if (metrics === undefined) return { status: 501, text: `${NO_METRICS}\n` };
   return { status: 200, type: metrics.contentType, text: await metrics.text() };
@@ -97,11 +95,8 @@ function isOwnHost({ headers: { host }, socket: { localAddress = "" } }: Incomin
   return isIP(six ?? name) !== 0 || name.toLowerCase() === "localhost";
 }
 
-function readinessOf({ readiness, reload }: AdminSources, verbose: boolean): AdminAnswer {
-  const reason = readiness.unready;
-  const verdict = reason === undefined ? "ready" : `not ready: ${reason}`;
-  const concerns = verbose ? concernsOf(reload.stats) : [];
-  return { status: reason === undefined ? 200 : 503, text: [verdict, ...concerns, ""].join("\n") };
+function readinessOf({ readiness: { unready } }: AdminSources): AdminAnswer {
+  return unready === undefined ? { status: 200, text: "ready\n" } : { status: 503, text: `not ready: ${unready}\n` };
 }
 
 /**
@@ -111,12 +106,4 @@ function readinessOf({ readiness, reload }: AdminSources, verbose: boolean): Adm
 function isAlone({ socket }: IncomingMessage, { socket: assigned }: ServerResponse): boolean {
   if (assigned === null) socket.destroy();
   return !socket.destroyed;
-}
-
-/** Problems that the operator should know but that do not affect readiness. */
-function concernsOf({ config, allowList, certificate, certificateExpiresAt }: Reloads): string[] {
-  const faults = [config, allowList, certificate].flatMap((stats) => stats?.fault ?? []);
-  const concerns = faults.map((fault) => `${fault}; the previous version remains in use`);
-  if ((certificateExpiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) concerns.push("the certificate has expired");
-  return concerns;
 }

@@ -5,11 +5,11 @@
 
 import type { Server } from "node:net";
 import { promisify } from "node:util";
-import type { Counter as CounterType, Gauge as GaugeType, Histogram as HistogramType, Registry } from "prom-client";
+import type { Counter as CounterType, Histogram as HistogramType, Registry } from "prom-client";
 import { asBuffer } from "svc-client/internal/wire/bytes";
 import { isErrorCode } from "svc-client/internal/wire/error-codes";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
-import type { ReloadStats } from "../../config/reload-stats.js";
+import type { ReloadStats, Reloads } from "../../config/reload-stats.js";
 import type { MetricRegistry } from "../../tool.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
@@ -22,7 +22,8 @@ import type { AdminSources } from "./admin.js";
 import type { Claims } from "./claims.js";
 import { loadLibrary, type Prometheus } from "./metrics-library.js";
 
-export interface MetricSources extends Pick<AdminSources, "readiness" | "reload"> {
+export interface MetricSources extends Pick<AdminSources, "readiness"> {
+  readonly reload: { readonly stats: Reloads };
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
   /** Undefined for a replay store without statistics. */
@@ -42,12 +43,11 @@ const OTHER_LEADERS = "other leaders";
 /** Upper bounds of the buckets, in seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-const SHARED_GAUGES = [
+/** Figures of a shared replay store: gauges, and counters, whose names end in `_total`. */
+const SHARED = [
   ["svc_replay_store_up", "1 while the shared replay store accepts new calls.", "up"],
   ["svc_replay_running", "Runs of this process that are registered in the shared replay store.", "running"],
   ["svc_replay_pending_writes", "Writes to the shared replay store that are waiting for a retry.", "pendingWrites"],
-] as const;
-const SHARED_COUNTERS = [
   ["svc_replay_renewals_total", "Renewed claims of runs that are still running.", "renewals"],
   [
     "svc_replay_dropped_writes_total",
@@ -142,8 +142,8 @@ export class Metrics implements Observer {
     this.#claims = sources.claims;
     for (const { fqn: tool } of sources.tools)
       for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
-    const scraped = new Scraped(this.#library, this.registry);
-    for (const read of [readParts, readReplay, readLoad, readReloads]) read(scraped, sources);
+    const add = scraped(this.#library, this.registry);
+    for (const read of [readParts, readReplay, readLoad, readReloads]) read(add, sources);
   }
 
   ended({ tool: { fqn: tool }, request, caller, ms, steps, replayed }: Observation, { status, code }: Reply): void {
@@ -193,153 +193,130 @@ export class Metrics implements Observer {
   }
 }
 
-/** Metrics that are read at each scrape. Counters are set to totals that the server counts itself. */
-class Scraped {
-  readonly #library: Prometheus;
-  readonly #registers: Registry[];
+type Labels = Readonly<Record<string, string>>;
+type Rows = Iterable<readonly [Labels, number]>;
 
-  constructor(library: Prometheus, registry: Registry) {
-    this.#library = library;
-    this.#registers = [registry];
-  }
-
-  gauge<L extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly L[],
-    read: (gauge: GaugeType<L>) => void | Promise<void>,
-  ): void {
-    new this.#library.Gauge({
-      ...{ name, help, labelNames, registers: this.#registers },
-      collect() {
-        return read(this);
-      },
-    });
-  }
-
-  counter<L extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly L[],
-    read: (counter: CounterType<L>) => void,
-  ): void {
-    new this.#library.Counter({
-      ...{ name, help, labelNames, registers: this.#registers },
-      collect() {
-        this.reset();
-        read(this);
-      },
-    });
-  }
+/** Adds a metric without labels, or one with the values of its labels. */
+interface AddScraped {
+  (name: string, help: string, read: () => number | Promise<number>): void;
+  (name: string, help: string, labels: readonly string[], read: () => Rows): void;
 }
 
-function readParts(scraped: Scraped, { tools, config, service, server, readiness, memory, log }: MetricSources): void {
-  scraped.gauge("svc_ready", "1 while the server is ready.", [], (gauge) =>
-    gauge.set(Number(readiness.unready === undefined)),
-  );
-  const connections = promisify(server.getConnections.bind(server));
-  scraped.gauge("svc_connections", "Open connections.", [], async (gauge) => gauge.set(await connections()));
-  scraped.gauge("svc_tools_running", "Runs of tools, including those whose call has timed out.", ["tool"], (gauge) => {
-    const { running } = service;
-    for (const { fqn: tool } of tools) gauge.set({ tool }, running.get(tool) ?? 0);
-  });
-  scraped.gauge("svc_signing_key_info", "1 for the signing key in use.", ["tool", "public_key"], (gauge) => {
-    gauge.reset();
-    for (const { fqn: tool } of tools) {
-      const key = config.toolConfig(tool)?.signingKey;
-      if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
+/**
+ * Metrics that are read at each scrape. One whose name ends in `_total` is a counter, and is set to the total that the
+ * server counts itself.
+ */
+function scraped({ Counter, Gauge }: Prometheus, registry: Registry): AddScraped {
+  return (
+    name: string,
+    help: string,
+    first: readonly string[] | (() => number | Promise<number>),
+    second: () => Rows = () => [],
+  ) => {
+    const labelNames = typeof first === "function" ? [] : first;
+    const rows = async (): Promise<Rows> => (typeof first === "function" ? [[{}, await first()]] : second());
+    const configuration = { name, help, labelNames, registers: [registry] };
+    if (name.endsWith("_total")) {
+      new Counter({
+        ...configuration,
+        async collect() {
+          const read = await rows();
+          // Without an await in between, so that simultaneous scrapes do not add up.
+          this.reset();
+          for (const [labels, value] of read) this.inc(labels, value);
+        },
+      });
+      return;
     }
-  });
-  scraped.gauge("svc_memory_budget_bytes", "Maximum bytes of each part of the memory.", ["part"], (gauge) => {
-    for (const [part, bytes] of Object.entries(partsOf(memory))) gauge.set({ part }, bytes);
-  });
-  scraped.counter("svc_log_dropped_total", "Log lines that could not be written.", [], (counter) =>
-    counter.inc(log.dropped),
-  );
+    new Gauge({
+      ...configuration,
+      async collect() {
+        const read = await rows();
+        this.reset();
+        for (const [labels, value] of read) this.set(labels, value);
+      },
+    });
+  };
 }
 
-function readReplay(scraped: Scraped, { store }: MetricSources): void {
+function readParts(add: AddScraped, { tools, config, service, server, readiness, memory, log }: MetricSources): void {
+  add("svc_ready", "1 while the server is ready.", () => Number(readiness.unready === undefined));
+  add("svc_connections", "Open connections.", promisify(server.getConnections.bind(server)));
+  add("svc_tools_running", "Runs of tools, including those whose call has timed out.", ["tool"], () => {
+    const { running } = service;
+    return tools.map(({ fqn: tool }) => [{ tool }, running.get(tool) ?? 0]);
+  });
+  add("svc_signing_key_info", "1 for the signing key in use.", ["tool", "public_key"], () =>
+    tools.flatMap(({ fqn: tool }) => {
+      const key = config.toolConfig(tool)?.signingKey;
+      return key === undefined ? [] : [[{ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1]];
+    }),
+  );
+  add("svc_memory_budget_bytes", "Maximum bytes of each part of the memory.", ["part"], () =>
+    rowsOf("part", partsOf(memory)),
+  );
+  add("svc_log_dropped_total", "Log lines that could not be written.", () => log.dropped);
+}
+
+/** A row for each member of an object. */
+const rowsOf = (label: string, values: Readonly<Record<string, number>>): Rows =>
+  Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
+
+function readReplay(add: AddScraped, { store }: MetricSources): void {
   const { maxBytes } = store;
-  if (maxBytes !== undefined) {
-    scraped.gauge("svc_replay_bound_bytes", "Maximum bytes of the replay memory.", [], (gauge) => gauge.set(maxBytes));
-  }
+  if (maxBytes !== undefined) add("svc_replay_bound_bytes", "Maximum bytes of the replay memory.", () => maxBytes);
   const stats = store.stats?.bind(store);
   if (stats === undefined) return;
-  const figures = stats();
-  if (figures.entries !== undefined) {
-    scraped.gauge("svc_replay_entries", "Answers stored for retries.", [], (gauge) => gauge.set(stats().entries ?? 0));
-  }
-  if (figures.bytes !== undefined) {
-    const help = "Bytes of the replay memory in use, including entries of calls that are running.";
-    scraped.gauge("svc_replay_bytes", help, [], (gauge) => gauge.set(stats().bytes ?? 0));
-  }
-  if (figures.shared === undefined) return;
+  const { entries, bytes, shared } = stats();
+  if (entries !== undefined) add("svc_replay_entries", "Answers stored for retries.", () => stats().entries ?? 0);
+  const help = "Bytes of the replay memory in use, including entries of calls that are running.";
+  if (bytes !== undefined) add("svc_replay_bytes", help, () => stats().bytes ?? 0);
+  if (shared === undefined) return;
   const read = () => stats().shared as SharedReplayStats;
-  for (const [name, help, value] of SHARED_GAUGES) {
-    scraped.gauge(name, help, [], (gauge) => gauge.set(Number(read()[value])));
-  }
-  for (const [name, help, value] of SHARED_COUNTERS) {
-    scraped.counter(name, help, [], (counter) => counter.inc(read()[value]));
-  }
+  for (const [name, help, value] of SHARED) add(name, help, () => Number(read()[value]));
   const errors = "Failed operations of the shared replay store, by reason.";
-  scraped.counter("svc_replay_store_errors_total", errors, ["reason"], (counter) => {
-    for (const [reason, count] of read().errors) counter.inc({ reason }, count);
-  });
-  scraped.counter(
-    "svc_replay_claims_total",
-    "Claims of calls in the replay store, by outcome.",
-    ["tool", "outcome"],
-    (counter) => {
-      for (const [tool, counts] of read().claims) {
-        for (const [outcome, count] of Object.entries(counts)) counter.inc({ tool, outcome }, count);
-      }
-    },
+  add("svc_replay_store_errors_total", errors, ["reason"], () => rowsOf("reason", Object.fromEntries(read().errors)));
+  const claims = "Claims of calls in the replay store, by outcome.";
+  add("svc_replay_claims_total", claims, ["tool", "outcome"], () =>
+    [...read().claims].flatMap(([tool, counts]) =>
+      Object.entries(counts).map(([outcome, count]) => [{ tool, outcome }, count] as const),
+    ),
   );
 }
 
-function readLoad(scraped: Scraped, { service: { load } }: MetricSources): void {
-  scraped.gauge("svc_body_bytes_in_flight", "Bytes of request bodies held in memory.", [], (gauge) =>
-    gauge.set(load.bodyBytes.inFlight),
-  );
+function readLoad(add: AddScraped, { service: { load } }: MetricSources): void {
+  add("svc_body_bytes_in_flight", "Bytes of request bodies held in memory.", () => load.bodyBytes.inFlight);
   const refused = "Connections and calls refused because of load, by reason.";
-  scraped.counter("svc_load_refused_total", refused, ["reason"], (counter) => {
-    for (const [reason, count] of Object.entries(load.refused)) counter.inc({ reason }, count);
-  });
+  add("svc_load_refused_total", refused, ["reason"], () => rowsOf("reason", load.refused));
   const queued = "Calls that are waiting for a free slot of a tool with a concurrency limit.";
-  scraped.gauge("svc_calls_queued", queued, ["tool"], (gauge) => {
-    for (const [tool, { queued }] of load.tools) gauge.set({ tool }, queued);
-  });
+  add("svc_calls_queued", queued, ["tool"], () => [...load.tools].map(([tool, { queued }]) => [{ tool }, queued]));
 }
 
-function readReloads(scraped: Scraped, { reload }: MetricSources): void {
-  const followed = (): [file: string, stats: ReloadStats][] => {
+function readReloads(add: AddScraped, { reload }: MetricSources): void {
+  const eachFile = <T>(read: (stats: ReloadStats, file: string) => T): T[] => {
     const { config, allowList, certificate } = reload.stats;
     const all = { config, allow_list: allowList, certificate };
-    return Object.entries(all).flatMap(([file, stats]) => (stats === undefined ? [] : [[file, stats]]));
+    return Object.entries(all).flatMap(([file, stats]) => (stats === undefined ? [] : [read(stats, file)]));
   };
   const reloads = "New versions of the configuration, allow-list and certificate, by outcome.";
-  scraped.counter("svc_reloads_total", reloads, ["file", "outcome"], (counter) => {
-    for (const [file, stats] of followed()) {
-      for (const outcome of ["applied", "refused"] as const) counter.inc({ file, outcome }, stats[outcome]);
-    }
-  });
-  const gauge = (name: string, help: string, read: (stats: ReloadStats) => number) =>
-    scraped.gauge(name, help, ["file"], (gauge) => {
-      for (const [file, stats] of followed()) gauge.set({ file }, read(stats));
-    });
-  gauge(
-    "svc_file_last_good_age_seconds",
-    "Seconds since the file was last confirmed to contain the version in use.",
-    ({ lastGoodAgeMs }) => lastGoodAgeMs / 1000,
+  add("svc_reloads_total", reloads, ["file", "outcome"], () =>
+    eachFile((stats, file) =>
+      (["applied", "refused"] as const).map((outcome) => [{ file, outcome }, stats[outcome]] as const),
+    ).flat(),
   );
-  gauge(
-    "svc_file_faulty",
-    "1 while the content of the file is refused and an earlier version remains in use.",
-    ({ fault }) => Number(fault !== undefined),
+  const age = "Seconds since the file was last confirmed to contain the version in use.";
+  add("svc_file_last_good_age_seconds", age, ["file"], () =>
+    eachFile(({ lastGoodAgeMs }, file) => [{ file }, lastGoodAgeMs / 1000]),
+  );
+  const faulty = "1 while the content of the file is refused and an earlier version remains in use.";
+  add("svc_file_faulty", faulty, ["file"], () =>
+    eachFile(({ fault }, file) => [{ file }, Number(fault !== undefined)]),
   );
   if (reload.stats.certificateExpiresAt === undefined) return;
   const expiry = "Expiry of the certificate in use, in seconds since 1970.";
-  scraped.gauge("svc_certificate_expiry_timestamp_seconds", expiry, [], (gauge) =>
-    gauge.set((reload.stats.certificateExpiresAt ?? Number.NaN) / 1000),
+  add(
+    "svc_certificate_expiry_timestamp_seconds",
+    expiry,
+    () => (reload.stats.certificateExpiresAt ?? Number.NaN) / 1000,
   );
 }

@@ -9,23 +9,23 @@ import { parseDateTime } from "svc-client/internal/wire/date-time";
 
 type FormatCheck = Formats[string];
 
-/** Checks by name. Do not remove a name: generated contracts refer to it. */
-export const formats: Formats = {
-  date: checkOf("date"),
-  time: checkOf("time"),
-  "date-time": (text) => parseDateTime(text) !== undefined,
-  duration: checkOf("duration"),
-  uri: checkOf("uri"),
-  "uri-reference": checkOf("uri-reference"),
-  "uri-template": checkOf("uri-template"),
-  email: checkOf("email"),
-  hostname: checkOf("hostname"),
-  ipv4: checkOf("ipv4"),
-  ipv6: checkOf("ipv6"),
-  uuid: checkOf("uuid"),
-  "json-pointer": checkOf("json-pointer"),
-  "relative-json-pointer": checkOf("relative-json-pointer"),
-};
+/** Names of the checked formats. Do not remove a name: generated contracts refer to it. */
+const NAMES = [
+  "date",
+  "time",
+  "date-time",
+  "duration",
+  "uri",
+  "uri-reference",
+  "uri-template",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+  "json-pointer",
+  "relative-json-pointer",
+] as const;
 
 function checkOf(name: keyof typeof fullFormats): FormatCheck {
   const format: unknown = fullFormats[name];
@@ -33,6 +33,12 @@ function checkOf(name: keyof typeof fullFormats): FormatCheck {
   const { validate } = format as { validate: FormatCheck };
   return typeof format === "function" ? (format as FormatCheck) : validate;
 }
+
+/** Checks by name. */
+export const formats: Formats = {
+  ...Object.fromEntries(NAMES.map((name) => [name, checkOf(name)])),
+  "date-time": (text) => parseDateTime(text) !== undefined,
+};
 
 /** Names of the checked formats. Other formats appear in the schema but are not checked. */
 export const FORMAT_NAMES: readonly string[] = Object.keys(formats);

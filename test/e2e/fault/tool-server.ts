@@ -52,10 +52,7 @@ class Echo extends Tool {
   static override timeout() {
     return LONG_MS;
   }
-  static runs = 0;
   override async invoke({ value }: Input, { signal }: InvokeContext): Promise<unknown> {
-    const run = ++Echo.runs;
-    if (value === "which run") return { ok: { value: run } };
     const { wait, id, stops } = (value ?? {}) as {
       readonly wait?: number;
       readonly id?: string;
@@ -73,26 +70,14 @@ function failure(): Error {
   return error;
 }
 
-/** What the tool does by the text that it is given; each is a fault of a kind of its own. */
-const FAULTS: Readonly<Record<string, () => unknown>> = {
-  throws: () => {
-    throw failure();
-  },
-  rejects: () => Promise.reject(failure()),
-  "throws null": () => {
-    throw null;
-  },
-  "never settles": () => new Promise(() => {}),
-  "huge result": () => ({ ok: { value: MARKS.error.repeat(1 << 20) } }),
-  "unencodable result": () => ({ ok: { value: () => MARKS.error } }),
-  "throws in a timer": () =>
-    new Promise((resolve) => {
-      setTimeout(() => {
-        setTimeout(() => resolve({ ok: { value: "after the timer" } }), 20);
-        throw failure();
-      }, 1);
-    }),
-};
+/** Throws outside of the call, which then ends with a result. */
+const throwInTimer = () =>
+  new Promise((resolve) => {
+    setTimeout(() => {
+      setTimeout(() => resolve({ ok: { value: "after the timer" } }), 20);
+      throw failure();
+    }, 1);
+  });
 
 class Faulty extends Tool {
   static override fqn() {
@@ -105,8 +90,7 @@ class Faulty extends Tool {
     return TIMEOUT_MS;
   }
   override invoke({ value }: Input): unknown {
-    const fault = FAULTS[(value as { fault?: string }).fault ?? ""];
-    return fault === undefined ? { ok: { value } } : fault();
+    return value === "throws in a timer" ? throwInTimer() : { ok: { value } };
   }
 }
 
@@ -116,6 +100,4 @@ process.on("SIGUSR2", () => {
   const { heapUsed, external, rss } = process.memoryUsage();
   process.stderr.write(`${JSON.stringify({ msg: "memory", held: heapUsed + external, resident: rss })}\n`);
 });
-// What the process knows of itself when it has ended.
-process.on("exit", () => process.stderr.write(`${JSON.stringify({ msg: "runs", runs: Echo.runs })}\n`));
 await bootstrap([Echo, Faulty] as never, JSON.parse(process.env.FAULT_OPTIONS ?? "{}"));

@@ -1,31 +1,7 @@
 /** The option `around`: a function of the server's operator that runs around the `invoke` of every tool. */
 
-import type { Around, AroundCall, CallEnd, CallOf, Logger, SvcToolClass } from "../../../tool.js";
+import type { Around, AroundCall, CallEnd, Logger } from "../../../tool.js";
 import type { Answer } from "../messages.js";
-
-/** The call that a run passes to `around`. */
-export class OpenCall implements AroundCall {
-  readonly #output: () => unknown;
-
-  constructor(
-    readonly fqn: string,
-    readonly input: unknown,
-    readonly context: AroundCall["context"],
-    readonly stored: boolean,
-    readonly tool: SvcToolClass,
-    output: () => unknown,
-  ) {
-    this.#output = output;
-  }
-
-  get output(): unknown {
-    return this.#output();
-  }
-
-  is<Tool extends SvcToolClass>(tool: Tool): this is CallOf<Tool> {
-    return this.tool === (tool as SvcToolClass);
-  }
-}
 
 const SKIPPED = "around() returned without calling next(), so the tool did not run: throw an error to refuse a call";
 const LATE = "around() threw an error after next(); the answer is that of the tool";
@@ -38,7 +14,7 @@ const LATE = "around() threw an error after next(); the answer is that of the to
  */
 export async function runAround(
   around: Around,
-  call: OpenCall,
+  call: AroundCall,
   { run, failed, log }: { run(): Promise<Answer>; failed(error: unknown): Answer; readonly log: Logger },
 ): Promise<Answer> {
   let running: Promise<Answer> | undefined;

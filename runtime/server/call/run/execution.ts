@@ -9,7 +9,7 @@ import { WireFault } from "svc-client/internal/wire/fault";
 import type { Receipt } from "svc-client/internal/wire/receipt";
 import { provideAnswerMemory } from "../../../answer-memory.js";
 import {
-  type Around,
+  type AroundCall,
   type AuthContext,
   InvalidInput,
   InvocationAborted,
@@ -22,30 +22,15 @@ import {
   type SvcToolClass,
 } from "../../../tool.js";
 import type { Holding } from "../../load/account.js";
-import type { InputDecoder } from "../../wire/input.js";
-import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../wire/output.js";
+import { type EncodedOutput, ErrEval, resultBytes, resultJson } from "../../wire/output.js";
 import { type Answer, type Call, callerCopy, errorAnswer, type Health, INTERRUPTED, takeInput } from "../messages.js";
-import { OpenCall, runAround } from "./around.js";
-
-export interface ToolCode {
-  readonly fqn: string;
-  readonly input: InputDecoder;
-  readonly output: OutputEncoder;
-  /** Ports that contained an undeclared member, and `the input`. Each is logged once. */
-  readonly undeclared: Set<string>;
-  /** Ports with a number that may have lost precision. Each is logged once. */
-  readonly rounded: Set<string>;
-  readonly tool: SvcToolClass;
-  /** The server's option. */
-  readonly around: Around | undefined;
-  /** Creates an instance. Returns a promise only if the class defines its own `new`. */
-  construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
-}
+import { runAround } from "./around.js";
+import type { ServedTool } from "./served-tool.js";
 
 /**
  * Status that the tool's `health()` returns. 500 if `health()` or `new` throws, or the status is invalid. Never rejects.
  */
-export async function healthOf(tool: ToolCode, log: Logger): Promise<Health> {
+export async function healthOf(tool: ServedTool, log: Logger): Promise<Health> {
   try {
     const instance = await tool.construct();
     const status: unknown = await instance.health();
@@ -152,7 +137,7 @@ export class Execution {
   /** What `invoke` returned, for `around`. */
   #output: unknown;
 
-  readonly #tool: ToolCode;
+  readonly #tool: ServedTool;
   readonly #call: Call;
   readonly #log: Logger;
   readonly #known: Answer | undefined;
@@ -162,7 +147,7 @@ export class Execution {
    * deadline.
    * @param known outcome of a call that has run, which ends this execution in place of `invoke`
    */
-  constructor(tool: ToolCode, call: Call, deadline: number, log: Logger, hooks: ExecutionHooks, known?: Answer) {
+  constructor(tool: ServedTool, call: Call, deadline: number, log: Logger, hooks: ExecutionHooks, known?: Answer) {
     this.#tool = tool;
     this.#call = call;
     this.#log = log;
@@ -244,7 +229,14 @@ export class Execution {
       return errorAnswer("internal_error", undefined, error);
     }
     if (around === undefined) return this.#invoke(instance, input);
-    const call = new OpenCall(tool.fqn, input, this.#context, this.#known !== undefined, tool.tool, () => this.#output);
+    const output = () => this.#output;
+    const call: AroundCall = {
+      ...{ fqn: tool.fqn, input, context: this.#context, stored: this.#known !== undefined },
+      get output() {
+        return output();
+      },
+      is: ((other: SvcToolClass) => other === tool.tool) as AroundCall["is"],
+    };
     return runAround(around, call, {
       run: async () => this.#known ?? this.#invoke(instance, input),
       failed: (error) => refusal(error) ?? this.#failed(error, "around"),

@@ -3,13 +3,11 @@
  * execution.ts contains the steps between start and end.
  */
 
-import { AsyncResource } from "node:async_hooks";
 import type { Receipt } from "svc-client/internal/wire/receipt";
 import { endsWithin } from "../../../time-limit.js";
 import { InvocationAborted, type Logger } from "../../../tool.js";
 import { type Answer, type Call, errorAnswer, type Health } from "../messages.js";
 import { Execution, type ExecutionHooks, healthOf } from "./execution.js";
-import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
 export interface RunHooks extends ExecutionHooks {
@@ -24,16 +22,15 @@ export interface RunHooks extends ExecutionHooks {
   settledLate?(): void;
 }
 
-export class Run implements Due {
+export class Run {
   /** Answer of the run; never rejects. */
   readonly answer: Promise<Answer>;
-  deadline: number;
+  /** In milliseconds, on the clock of `performance.now()`. */
+  #deadline: number;
+  /** Created in the `AsyncLocalStorage` context of the call, such as its trace span. */
+  #timer: NodeJS.Timeout;
   readonly #execution: Execution;
   #resolve!: (answer: Answer | Promise<Answer>) => void;
-  /**
-   * `AsyncLocalStorage` context of this call, such as its trace span, so that a timeout is handled as part of the call.
-   */
-  readonly #context = new AsyncResource("svc-runtime run");
   #over = false;
 
   readonly #tool: ServedTool;
@@ -47,15 +44,20 @@ export class Run implements Due {
     this.answer = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    this.deadline = performance.now() + tool.timeoutMs;
-    this.#execution = new Execution(tool, call, this.deadline, log, hooks);
-    tool.deadlines.add(this);
+    this.#deadline = performance.now() + tool.timeoutMs;
+    this.#execution = new Execution(tool, call, this.#deadline, log, hooks);
+    this.#timer = setTimeout(() => this.#timeOut(), tool.timeoutMs);
     void this.#execution.end.then((answer) => this.#settle(answer));
   }
 
-  /** Ends the run because of its deadline. */
-  onExpired(): void {
-    this.#context.runInAsyncScope(() => this.#timeOut());
+  /** Brings the deadline closer, for tests. If it is then in the past, it passes before this method returns. */
+  advance(ms: number): void {
+    this.#deadline -= ms;
+    if (this.#over) return;
+    clearTimeout(this.#timer);
+    const left = Math.ceil(this.#deadline - performance.now());
+    if (left <= 0) this.#timeOut();
+    else this.#timer = setTimeout(() => this.#timeOut(), left);
   }
 
   #timeOut(): void {
@@ -76,12 +78,12 @@ export class Run implements Due {
     const log = this.#log;
     const tool = this.#tool;
     // A tool that blocks the event loop beyond its deadline also delays the timer.
-    const overrun = performance.now() - this.deadline;
+    const overrun = performance.now() - this.#deadline;
     const late = overrun >= 0;
     if (late) this.abort("timeout");
     if (this.#over) hooks.settledLate?.();
     else {
-      tool.deadlines.cancel(this);
+      clearTimeout(this.#timer);
       this.#over = true;
       const given = late ? errorAnswer("tool_invocation_timeout") : answer;
       this.#resolve(hooks.ended?.(given) ?? given);

@@ -10,11 +10,9 @@ import { StartupError } from "../../errors/startup-error.js";
 import { heapBytesOf } from "../../wire/heap-bytes.js";
 import { InputDecoder } from "../../wire/input.js";
 import { OutputEncoder } from "../../wire/output.js";
-import type { ToolCode } from "./execution.js";
-import { RunDeadlines } from "./run-deadlines.js";
 
 /** A tool that is ready to be called. */
-export class ServedTool implements ToolCode {
+export class ServedTool {
   readonly fqn: string;
   /** Path before `/invoke`: `""`, or a path such as `/a/b`. */
   readonly prefix: string;
@@ -25,9 +23,11 @@ export class ServedTool implements ToolCode {
   /** Maximum heap bytes of a decoded input, from its number of values and the length of its body. */
   readonly heapBytesOf: ReturnType<typeof heapBytesOf>;
   readonly output: OutputEncoder;
+  /** Ports that contained an undeclared member, and `the input`. Each is logged once. */
   readonly undeclared = new Set<string>();
+  /** Ports with a number that may have lost precision. Each is logged once. */
   readonly rounded = new Set<string>();
-  readonly deadlines = new RunDeadlines();
+  /** The server's option. */
   around: Around | undefined;
   /** Whether results may refer to stored values (`DataRef`). */
   readonly refersToStored: boolean;
