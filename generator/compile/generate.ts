@@ -18,7 +18,6 @@ import { memoryProject } from "./project/memory-project.js";
 import { compileOnce, openProgram, type Program, readProject } from "./project/program.js";
 import { removedTools } from "./project/removed-tools.js";
 import type { ts } from "./project/typescript.js";
-import { unresolvedImports } from "./project/unresolved-imports.js";
 import { contractReach } from "./types/contract-reach.js";
 import { lower } from "./types/lower/lower.js";
 import { readTypes, type TypeReader } from "./types/lower/type-reader.js";
@@ -87,17 +86,17 @@ export function generateFrom(program: Program, review?: Review): Result {
       ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
       ...duplicateTools(tools),
-      ...unresolvedImports(program),
       ...options.diagnostics,
     ],
     sources.flatMap((source) => source.acknowledged),
-    review === undefined ? ["SVC180", "SVC182"] : [],
   );
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const texts = tools.map((tool) => artifactsOf(tool, schemas));
   const contracts = texts.map(({ contract }) => contract);
-  const removed = removedTools(program, new Set(contracts.map(({ fqn }) => fqn)));
-  if (hasErrors(removed)) return { files: [], diagnostics: [...diagnostics, ...removed] };
+  const removed = removedTools(
+    program.layout,
+    contracts.map(({ fqn }) => fqn),
+  );
   const files = generatedFiles(program.layout, texts, options.file);
   return { files, diagnostics: [...diagnostics, ...removed], contracts };
 }

@@ -167,14 +167,14 @@ class WatchSession {
   }
 
   /**
-   * Whether a source that exists seems to be missing. Git deletes and creates a file to replace it, and TypeScript's
+   * Whether a source that exists seems to be missing, or a tool was removed. Git deletes and creates a file to replace it, and TypeScript's
    * watch may continue without the file.
    */
   #missesSource(): boolean {
     const program = this.#program?.getProgram();
     const isMissed = (path: string) => program?.getSourceFile(path) === undefined && existsSync(path);
     return (
-      this.#current?.diagnostics.some(({ code }) => code === "SVC107") === true ||
+      this.#current?.diagnostics.some(({ code }) => code === "SVC106") === true ||
       (program !== undefined && this.#project?.files.some(isMissed) === true)
     );
   }

@@ -316,15 +316,11 @@ test("--check fails if two readings disagree, and prints the position", async ()
   assert.deepEqual(await svcGenIn(project.root, []), { code: 0, out: "up to date\n", err: "" });
 });
 
-test("an acknowledged disagreement passes --check, and the tag has an effect in every run", async () => {
+test("an acknowledged disagreement passes --check", async () => {
   const project = new ToolProject(literals("/** @acknowledge SVC180 */"));
   project.build();
   misread();
   assert.deepEqual(await svcGenIn(project.root, ["--check"]), { code: 0, out: "up to date\n", err: "" });
-  JsonSchemaGenerator.prototype.getUnionDefinition = getUnionDefinition;
-  project.write(literals("/** Kind.\n @acknowledge SVC180 */"));
-  assert.equal((await svcGenIn(project.root, [])).err, "");
-  assert.match((await svcGenIn(project.root, ["--check"])).err, /note SVC176: A\.Input\.kind: this @acknowledge/);
 });
 
 test("comments run nothing", async () => {

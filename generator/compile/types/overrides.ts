@@ -61,12 +61,8 @@ export function checkConstruction(
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
-/**
- * Reports parameters by which `authorize` misses the input, and values that it returns. Looks at its statements too,
- * because `any` conforms to a return type of `Promise<void>`.
- */
+/** Reports parameters by which `authorize` would miss the input. */
 export function checkAuthorize(program: Program, node: ClassNode, name: string, report: Report): void {
-  const { checker, wrap } = program;
   const declaration = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "authorize")?.compilerNode;
   if (declaration === undefined) return;
   const method = ts.isPropertyDeclaration(declaration) ? declaration.initializer : declaration;
@@ -74,21 +70,7 @@ export function checkAuthorize(program: Program, node: ClassNode, name: string, 
   // The server reads `Function.length`, which does not count these parameters and those after them.
   const uncounted = method.parameters.slice(0, 2).find((each) => each.initializer ?? each.dotDotDotToken);
   if (uncounted !== undefined && (method.parameters.length > 1 || uncounted.dotDotDotToken !== undefined)) {
-    report("SVC201", wrap(uncounted), `${name}.authorize()`);
-  }
-  const returned: ts.Expression[] = [];
-  const visit = (each: ts.Node): void => {
-    if (ts.isReturnStatement(each) && each.expression !== undefined) returned.push(each.expression);
-    if (!ts.isFunctionLike(each) && !ts.isClassLike(each)) ts.forEachChild(each, visit);
-  };
-  if (method.body !== undefined && ts.isBlock(method.body)) visit(method.body);
-  else if (method.body !== undefined) returned.push(method.body);
-  for (const expression of returned) {
-    const type = checker.getAwaitedType(checker.getTypeAtLocation(expression));
-    const parts = type?.isUnion() ? type.types : [type];
-    const none = ts.TypeFlags.Undefined | ts.TypeFlags.Void | ts.TypeFlags.Never;
-    if (type === undefined || parts.every((part) => part !== undefined && (part.flags & none) !== 0)) continue;
-    report("SVC195", wrap(expression), `${name}.authorize()`, `got ${checker.typeToString(type)}`);
+    report("SVC201", program.wrap(uncounted), `${name}.authorize()`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads the static metadata of a tool class without running code. */
 
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
-import { canonicalPath, isToolPath } from "../../tools/tool-path.js";
+import { isToolPath } from "../../tools/tool-path.js";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { StaticMetadata } from "../model.js";
@@ -78,8 +78,6 @@ export function readStaticMetadata(
   const urlPath = typeof path?.value === "string" ? path.value : "";
   if (!isToolPath(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
   else if (/[:*]/.test(urlPath)) fail("SVC126", path?.node ?? at, `${name}.path()`, quoted(urlPath));
-  else if (/(?:^|\/)invoke\/*$/.test(urlPath))
-    report("SVC193", path?.node ?? at, `${name}.path()`, `calls go to /${canonicalPath(urlPath)}/invoke`);
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {

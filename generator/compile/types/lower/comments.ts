@@ -219,7 +219,7 @@ export function recordTags(
   for (const { tag, text } of comment.acknowledged) {
     const read = readAcknowledged(text);
     if ("problem" in read) lowering.report("SVC170", { subject, node: tag }, read.problem);
-    else lowering.acknowledged.push({ codes: read.codes, subject, place: lowering.program.at(tag, endOfTag(tag)) });
+    else lowering.acknowledged.push({ codes: read.codes, subject });
   }
   if (shape === undefined) return;
   for (const { tag, value } of comment.examples) {
