@@ -123,7 +123,7 @@ function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, rev
     diagnostics: [
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
-      ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool, schemas)),
+      ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool)),
       ...lowered.flatMap(({ tool, tooDeep, ...each }) => (tooDeep ? [] : portNotes(tool, each.diagnostics))),
       ...lowered.flatMap(({ found, tool, ...each }) =>
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),

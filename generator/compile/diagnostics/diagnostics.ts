@@ -77,7 +77,7 @@ export const CODES = {
   ),
   SVC111: error(
     "the tool class is generic",
-    "declare a class that extends it with concrete types, or give every type parameter a default",
+    "declare a class that extends it with concrete types",
     "A contract describes one Input and one Output. An abstract base class may be generic.",
   ),
   SVC112: error(
@@ -158,12 +158,7 @@ export const CODES = {
   SVC128: warning(
     "the method is never called",
     "declare it as SvcTool does: with the same spelling, and `static` only if it is static there; if the method is your own, rename it or make it private",
-    "path, timeout, new, create, close, variables and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, as are similar names such as authorise, so it does not report this.",
-  ),
-  SVC129: note(
-    "the timeout is short",
-    "return milliseconds: 5000 for five seconds",
-    "The timeout covers construction, authorize, input decoding, invoke and output encoding together. A call that takes longer is answered with 504.",
+    "path, timeout, new, create, close, variables and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, as are authorize and authorise, so it does not report this.",
   ),
   SVC130: error(
     "a function cannot be sent as JSON",
@@ -246,9 +241,9 @@ export const CODES = {
     "The first member of the union that fits the text is chosen: a string in the form of a date becomes a Date, base64 text becomes bytes, an integer becomes a bigint. Of object types that fit a value, the one that omits the fewest members of the value is chosen, and members that only another one declares are omitted.",
   ),
   SVC146: error(
-    "a placeholder of a template literal type cannot be checked",
+    "this text type, or a placeholder in it, cannot be checked",
     "use only string, number, bigint, boolean or a union of literals as a placeholder; or declare a string with the tag @pattern",
-    "svc-gen publishes a template literal type as a regular expression, and this placeholder has none.",
+    "svc-gen publishes a template literal type as a regular expression. Other placeholders, Uppercase<string> and similar types have none.",
   ),
   SVC147: error(
     "this JSDoc comment is not attached to a declaration",

@@ -88,7 +88,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     return undefined;
   }
   const parameters = node.getTypeParameters();
-  if (parameters.some((parameter) => parameter.getDefault() === undefined)) {
+  if (parameters.length > 0) {
     report("SVC111", at, name, parameters.map((parameter) => parameter.getName()).join(", "));
     return undefined;
   }
@@ -97,7 +97,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   checkConstruction(program, node, statics, name, report);
   checkKinds(program, node, statics, name, report);
   checkAuthorize(program, node, name, report);
-  const syntax = typeArguments(program, node, bindTypeParameters(node, [], new Map()));
+  const syntax = typeArguments(program, node, new Map());
   return {
     name,
     import: { ...imported, className: name },
@@ -193,9 +193,6 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
   const { layout, sources, wrap } = program;
   const own = node.getSourceFile().compilerNode;
   for (const source of [own, ...sources.filter((other) => other !== own)]) {
-    if (isAssignedExport(program, source, node)) {
-      return { file: displayPath(layout, source.fileName), exportName: "default" };
-    }
     const names = wrap(source)
       .getExportSymbols()
       .filter((exported) => isExportOf(exported, node))
@@ -205,16 +202,6 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
     if (name !== undefined) return { file: displayPath(layout, source.fileName), exportName: name };
   }
   return undefined;
-}
-
-/** Whether a file exports a class by `export =`. The exports of such a file are the class's static members. */
-function isAssignedExport({ checker }: Program, source: ts.SourceFile, { compilerNode }: ClassNode): boolean {
-  const assigned = checker.getSymbolAtLocation(source)?.exports?.get(ts.InternalSymbolName.ExportEquals);
-  const [declaration] = assigned?.declarations ?? [];
-  if (declaration === undefined || !ts.isExportAssignment(declaration)) return false;
-  const named = checker.getSymbolAtLocation(declaration.expression)?.valueDeclaration;
-  const value = named !== undefined && ts.isVariableDeclaration(named) ? named.initializer : named;
-  return declaration.expression === compilerNode || value === compilerNode;
 }
 
 /** Whether an export is this class, directly or through a variable. Compares compiler nodes, which are unique. */
