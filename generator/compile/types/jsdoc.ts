@@ -285,8 +285,6 @@ function parseText(text: string): Json {
   return value === null || typeof value === "string" ? value : text;
 }
 
-export const NO_COMMENT = parseComment("", []);
-
 /** Annotations as keywords. An outer comment overrides an inner one. */
 export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {
   const outer = new Map(annotations);

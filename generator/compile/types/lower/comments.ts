@@ -6,15 +6,7 @@ import { distinctShapes, isNever, partsOf, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { conflictingTags, constrain, isSecret, uncheckedFormat } from "../constraints.js";
 import { enumMembers } from "../declared-order.js";
-import {
-  annotate,
-  type Comment,
-  type Comments,
-  type Constraint,
-  endOfTag,
-  idleComments,
-  NO_COMMENT,
-} from "../jsdoc.js";
+import { annotate, type Comment, type Comments, type Constraint, endOfTag, idleComments } from "../jsdoc.js";
 import { slowPart } from "../slow-patterns.js";
 import type { Lowering, Use, Where } from "./lowering.js";
 
@@ -245,17 +237,11 @@ export function reportSecrets(lowering: Lowering, root: Shape): void {
 
 export function addTypeComment<S extends Shape>(lowering: Lowering, shape: S, type: ts.Type, use: Use): S {
   if (isNever(shape)) return shape;
-  const { comments } = lowering.types;
-  // A definition has the `@additionalProperties` of its alias, so that it also applies inside a recursive type.
-  const closing = (type.aliasSymbol === undefined ? [] : comments.of(type.aliasSymbol).constraints).filter(
-    ({ tag }) => tag === "additionalProperties",
-  );
-  const closed = addConstraints(lowering, shape, { ...NO_COMMENT, constraints: closing }, use, true) as S;
   const symbol = type.getSymbol();
-  if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return closed;
-  const comment = comments.of(symbol);
+  if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
+  const comment = lowering.types.comments.of(symbol);
   // Constraints do not change the kind of a shape.
-  const documented = addComment(lowering, closed, comment, use) as S;
+  const documented = addComment(lowering, shape, comment, use) as S;
   if (comment.notSecret) lowering.notSecret.add(documented);
   return documented;
 }
