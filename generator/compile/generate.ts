@@ -12,13 +12,12 @@ import { artifactsOf } from "./emit/tool-artifacts.js";
 import type { GeneratedFile, Tool } from "./model.js";
 import { compilerErrors } from "./project/compiler-errors.js";
 import { missingRuntime } from "./project/imported-runtime.js";
-import type { InputSnapshot } from "./project/input-recorder.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
+import type { InputSnapshot } from "./project/lookups.js";
 import { memoryProject } from "./project/memory-project.js";
 import { compileOnce, openProgram, type Program, readProject } from "./project/program.js";
 import { removedTools } from "./project/removed-tools.js";
 import type { ts } from "./project/typescript.js";
-import { unresolvedImports } from "./project/unresolved-imports.js";
 import { contractReach } from "./types/contract-reach.js";
 import { lower } from "./types/lower/lower.js";
 import { readTypes, type TypeReader } from "./types/lower/type-reader.js";
@@ -87,17 +86,17 @@ export function generateFrom(program: Program, review?: Review): Result {
       ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
       ...duplicateTools(tools),
-      ...unresolvedImports(program),
       ...options.diagnostics,
     ],
     sources.flatMap((source) => source.acknowledged),
-    review === undefined ? ["SVC180", "SVC182"] : [],
   );
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const texts = tools.map((tool) => artifactsOf(tool, schemas));
   const contracts = texts.map(({ contract }) => contract);
-  const removed = removedTools(program, new Set(contracts.map(({ fqn }) => fqn)));
-  if (hasErrors(removed)) return { files: [], diagnostics: [...diagnostics, ...removed] };
+  const removed = removedTools(
+    program.layout,
+    contracts.map(({ fqn }) => fqn),
+  );
   const files = generatedFiles(program.layout, texts, options.file);
   return { files, diagnostics: [...diagnostics, ...removed], contracts };
 }
@@ -124,7 +123,7 @@ function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, rev
     diagnostics: [
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
-      ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool, schemas)),
+      ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool)),
       ...lowered.flatMap(({ tool, tooDeep, ...each }) => (tooDeep ? [] : portNotes(tool, each.diagnostics))),
       ...lowered.flatMap(({ found, tool, ...each }) =>
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),

@@ -167,14 +167,14 @@ class WatchSession {
   }
 
   /**
-   * Whether a source that exists seems to be missing. Git deletes and creates a file to replace it, and TypeScript's
+   * Whether a source that exists seems to be missing, or a tool was removed. Git deletes and creates a file to replace it, and TypeScript's
    * watch may continue without the file.
    */
   #missesSource(): boolean {
     const program = this.#program?.getProgram();
     const isMissed = (path: string) => program?.getSourceFile(path) === undefined && existsSync(path);
     return (
-      this.#current?.diagnostics.some(({ code }) => code === "SVC107") === true ||
+      this.#current?.diagnostics.some(({ code }) => code === "SVC106") === true ||
       (program !== undefined && this.#project?.files.some(isMissed) === true)
     );
   }
@@ -245,18 +245,17 @@ class WatchSession {
 
   /** Watches the generated files, all inputs of the configuration, source folders and package folders. */
   #followConfiguration({ recorder }: Project | InvalidProject): void {
-    const { files, missing, missingFolders, folders, listings, own } = recorder.snapshot();
+    const { lookups, own } = recorder.snapshot();
     const changed = () => {
       this.#configChanged = true;
       this.#schedule();
     };
     const wanted = new Map<string, () => ts.FileWatcher>();
     for (const path of own) wanted.set(path, () => watchFile(path, () => this.#schedule()));
-    for (const path of [...Object.keys(files), ...missing, ...missingFolders]) {
-      wanted.set(path, () => watchFile(path, changed));
-    }
-    for (const folder of [...Object.keys(folders), ...Object.keys(listings)]) {
-      wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => this.#watchFolder(folder, changed));
+    for (const [question, path, answer] of lookups) {
+      if (question === "entries") {
+        wanted.set(`${path}${sep}${folderIdentity(path)}`, () => this.#watchFolder(path, changed));
+      } else if (question === "text" || answer === false) wanted.set(path, () => watchFile(path, changed));
     }
     const installed = (path: string) => {
       if (/[\\/]\.(?!package-lock|modules\.yaml|yarn)[^\\/]*$/.test(path)) return;

@@ -381,7 +381,8 @@ describe("a project that is served signed", PATIENCE, () => {
 
   test("--header-prefix: signed calls and retries to a server for older leaders", async () => {
     project.write({
-      "src/server-options.ts": 'export const options = { headerPrefix: "X-Nexus-" };\n',
+      "src/server-options.ts":
+        'import type { BootstrapOptions } from "svc-runtime";\nexport const options: BootstrapOptions = { headerPrefix: "X-Nexus-" };\n',
       "src/double.ts": GOOD,
     });
     await restart(process);

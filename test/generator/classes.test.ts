@@ -37,22 +37,6 @@ function textOf({ files }: Generated, path: string): string {
   return files.find((file) => file.path === path)?.text ?? "";
 }
 
-test("a class that a CommonJS module exports by `export =` is imported as its default", () => {
-  const tool = `class Old extends SvcTool<{ a: string }, "done"> ${body("xyz.test.old@1", invoke)}`;
-  const required = 'import runtime = require("svc-runtime");\nconst { SvcTool, StatusCode } = runtime;\n';
-  for (const exported of [
-    `${tool}\nexport = Old;`,
-    `const Old = ${tool.replace("class Old", "class")};\nexport = Old;`,
-  ]) {
-    const project = new ToolProject({ "src/old.cts": `${required}${exported}\n` });
-    const { diagnostics, files } = project.generate();
-    assert.deepEqual(diagnostics, []);
-    project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
-    assert.match(files.map(({ text }) => text).join(), /^import (?:Old|old) from "\.\.\/old\.cjs";$/m);
-    assert.equal(compile(FASTEST, project.root), "");
-  }
-});
-
 test("tools are found by the class that they extend, wherever it is declared", () => {
   const files = {
     "src/direct.ts": toolSource("Direct", "{ a: string }"),
@@ -68,7 +52,6 @@ export class Generic extends Middle<Secret> ${body("xyz.test.generic@1", "async 
     "src/expression.ts": `${imports}export const Expression = class extends SvcTool<{ e: number }, "done"> ${body("xyz.test.expression@1", invoke)};`,
     "src/renamed.ts": `${imports}class Inner extends SvcTool<{ r: number }, "done"> ${body("xyz.test.renamed@1", invoke)}\nexport { Inner as Outer };`,
     "src/deep/kept.ts": `${imports}export class Direct extends SvcTool<{ k: number }, "done"> ${body("xyz.test.kept@1", invoke)}`,
-    "src/defaulted.ts": `${imports}export class Defaulted<T = string> extends SvcTool<{ d: T; list: T[] }, "done"> ${body("xyz.test.defaulted@1", invoke)}`,
     "src/inferred.ts": `${imports}export class Inferred extends SvcTool<{ i: number }, { ok: { x: number } } | { err: { reason: string } }> ${body("xyz.test.inferred@1", "async invoke() { return { ok: { x: 1 } }; }")}`,
     "src/other.ts":
       "export class SvcTool<I, O> { declare readonly __io: { input: I; output: O } }\nexport class NotATool extends SvcTool<string, number> {}",
@@ -78,7 +61,7 @@ export class Generic extends Middle<Secret> ${body("xyz.test.generic@1", "async 
   assert.deepEqual(errorsOf(result), []);
   const meta = readJson(textOf(result, "meta.json"));
   assert.ok(Array.isArray(meta));
-  assert.equal(meta.length, 8);
+  assert.equal(meta.length, 7);
   const server = textOf(result, "src/generated/server.ts");
   assert.match(server, /^import anonymous from "\.\.\/anonymous\.js";$/m);
   assert.match(server, /^import \{ Direct \} from "\.\.\/deep\/kept\.js";$/m);
@@ -86,11 +69,10 @@ export class Generic extends Middle<Secret> ${body("xyz.test.generic@1", "async 
   assert.match(server, /^import \{ Outer \} from "\.\.\/renamed\.js";$/m);
   assert.match(
     server,
-    /^bootstrap\(\[\n {2}anonymous,\n {2}Direct,\n {2}Defaulted,\n {2}Direct2,\n {2}Expression,\n {2}Generic,\n {2}Inferred,\n {2}Outer,\n\] as const\);$/m,
+    /^bootstrap\(\[\n {2}anonymous,\n {2}Direct,\n {2}Direct2,\n {2}Expression,\n {2}Generic,\n {2}Inferred,\n {2}Outer,\n\] as const\);$/m,
   );
   const contracts = textOf(result, "src/generated/contracts.ts");
   assert.match(contracts, /\{ name: "a", many: false, codec: \{ kind: "literal", values: \["second", "first"\] \} \}/);
-  assert.match(contracts, /\{ name: "d", many: false, codec: \{ kind: "string" \} \}/);
   assert.match(contracts, /\{ name: "err", ports: \[\{ name: "reason"/);
 });
 
@@ -283,9 +265,7 @@ export const Mixed = mix(Root);
 });
 
 test("a method named like one of SvcTool's that is static while SvcTool's is not, or the reverse, or is misspelt", () => {
-  const own =
-    'static now() {} static paths() { return this.closed(); } static closed() {} private healthy() {} invoked() { return this["invoked"]; } healths() {} static closes() { const { healths } = A.prototype; return [healths, this.closes]; }';
-  const parts = `${own} static call() { return A.paths(); } authorise() {} static timeOut = () => 5; path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; static New() {} metas() {} ${invoke}`;
+  const parts = `private authorizes() {} authorise() {} authority() {} path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; ${invoke}`;
   const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> {
   static override fqn() { return "xyz.test.aa@1"; }
   static override description() { return "A tool."; }
@@ -293,12 +273,9 @@ test("a method named like one of SvcTool's that is static while SvcTool's is not
 }`;
   const said = ({ diagnostics }: Generated) =>
     diagnostics.map(({ code, severity, subject, message }) => `${code} ${severity} ${subject} ${message}`);
-  const tests = { "src/a.test.ts": "export const f = (a: any) => a.metas();\n" };
-  assert.deepEqual(said(generated({ "src/a.ts": source, ...tests })), [
+  assert.deepEqual(said(generated({ "src/a.ts": source })), [
     "SVC128 warning A.path() the method is never called: it is not static",
     "SVC128 warning A.health() the method is never called: it is static",
-    "SVC128 warning A.timeOut() the method is never called: SvcTool has timeout()",
-    "SVC128 warning A.New() the method is never called: SvcTool has new()",
     "SVC128 warning A.authorise() the method is never called: SvcTool has authorize()",
   ]);
   for (const [fqn, detail] of [
@@ -306,30 +283,6 @@ test("a method named like one of SvcTool's that is static while SvcTool's is not
     ["static FQN", /SVC112 error A fqn\(\) is missing: the class has FQN\(\)/],
   ] as const) {
     assert.match(said(generated({ "src/a.ts": source.replace("static override fqn", fqn) })).join(), detail);
-  }
-});
-
-test("an authorize that returns a value", () => {
-  for (const [method, said] of [
-    ["override async authorize(): Promise<void> { return (true as any); }", "got any"],
-    ["override authorize = async () => policy() as any;", "got any"],
-    ["override async authorize(): Promise<any> { if (1 > 2) return; return policy(); }", "got boolean"],
-    ["override authorize(): any { try { return policy(); } finally { void 0; } }", "got boolean"],
-    [
-      "override authorize(context: never) { [1].map(() => { return 1; }); return super.authorize(context); }",
-      undefined,
-    ],
-    ["override async authorize() { if (1 > 2) return undefined; await policy(); return; }", undefined],
-    ["override authorize() { return fails(); }", undefined],
-  ] as const) {
-    const source = `${imports}const policy = async () => false;
-const fails = (): never => { throw new Error(); };
-export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `${method} ${invoke}`)}`;
-    assert.deepEqual(
-      generated({ "src/a.ts": source }).diagnostics.map(({ code, message }) => `${code} ${message}`),
-      said === undefined ? [] : [`SVC195 a value that authorize returns refuses the leader: ${said}`],
-      method,
-    );
   }
 });
 
@@ -348,11 +301,10 @@ test("an authorize that would miss the input", () => {
   }
 });
 
-test("a timeout that seems to be in seconds, or that the network does not register, causes a note", () => {
+test("a timeout that the network does not register, causes a note", () => {
   const timeout = (value: number) =>
     `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;
   for (const [value, codes] of [
-    [99, ["SVC129"]],
     [999, ["SVC117"]],
     [1_000, []],
     [120_000, []],
@@ -362,41 +314,6 @@ test("a timeout that seems to be in seconds, or that the network does not regist
   }
 });
 
-test("a base class of a package with its own svc-runtime is an error", () => {
-  const other = "node_modules/base/node_modules/svc-runtime";
-  const named = (name: string) => `{ "name": "${name}", "version": "1.0.0", "types": "index.d.ts" }`;
-  const files = {
-    "src/a.ts": toolSource("Sum", "{ a: string }")
-      .replace("SvcTool", 'Base } from "base";\nimport { SvcTool')
-      .replace("extends SvcTool", "extends Base"),
-    "node_modules/base/package.json": named("base"),
-    "node_modules/base/index.d.ts":
-      'import { SvcTool } from "svc-runtime";\nexport declare abstract class Base<I, O> extends SvcTool<I, O> {}\n',
-    [`${other}/package.json`]: named("svc-runtime"),
-    [`${other}/index.d.ts`]: `export declare abstract class SvcTool<I, O> { readonly __io: { input: I; output: O };
-  static fqn(): string; static path(): string; static description(): string;
-  abstract invoke(input: I): O | Promise<O>; health(): unknown; }\n`,
-  };
-  const { diagnostics } = generated(files);
-  const found = diagnostics.find(({ code }) => code === "SVC105");
-  assert.match(found?.message ?? "", new RegExp(`extends SvcTool of another copy of svc-runtime, ${other}$`));
-});
-
-test("a path that repeats the name of the endpoint is noted", () => {
-  const path = (value: string) =>
-    toolSource("Sum", "{ a: string }").replace(/(path\(\) \{\s*return )"[^"]*"/, `$1"${value}"`);
-  const [note, ...more] = generated({ "src/a.ts": path("quote/invoke/") }).diagnostics;
-  assert.equal(note?.message, "the path already ends in invoke: calls go to /quote/invoke/invoke");
-  assert.deepEqual([note.code, more, codesFor(path("invoke/voice-invoke"))], ["SVC193", [], []]);
-});
-
-test("a tool class in a file that tsconfig.json excludes is reported", () => {
-  const files = { "src/a.ts": "export const a = 1;", "lib/tool.ts": toolSource("Sum", "{ a: number }") };
-  const [none] = generated(files).diagnostics;
-  assert.match(none?.message ?? "", /"lib\/tool\.ts" has a tool class, but is not included$/);
-  assert.equal(none?.hint, 'add it to "include" in tsconfig.json');
-});
-
 test("a project without tools, without tsconfig, or without strict null checks says so", () => {
   assert.deepEqual(codesFor("export const a = 1;"), ["SVC100"]);
   const abstract = `${imports}export abstract class Base extends SvcTool<{ a: string }, "done"> {}
@@ -404,10 +321,8 @@ export abstract class Other extends Base {}
 export abstract class NoTool {}`;
   const result = generated({ "src/a.ts": abstract });
   assert.deepEqual(errorsOf(result), ["SVC100 src/a.ts:2:23 undefined"]);
-  const detail = "Base, Other are abstract: export a class that extends Base and is not abstract";
+  const detail = "Base is abstract: remove `abstract`, or export a class that extends Base";
   assert.equal(result.diagnostics[0]?.message, `no tool class was found: in the only file of tsconfig.json; ${detail}`);
-  const [one] = generated({ "src/a.ts": abstract.split("\n").slice(0, 2).join("\n") }).diagnostics;
-  assert.match(one?.message ?? "", /; Base is abstract: remove `abstract`, or export a class that extends Base and/);
   const loose = new ToolProject(
     { "src/sum.ts": toolSource("Sum", "{ a: string }") },
     { target: "ES2023", module: "NodeNext", strict: false },
@@ -469,7 +384,7 @@ test("package.json and the packages installed with it are checked before the too
     });
   };
   assert.deepEqual(found('{\n  "type": "module",\n}\n'), [
-    "error SVC101 3:1 the project cannot be read: package.json is not valid JSON",
+    "error SVC101 undefined:undefined the project cannot be read: package.json is not valid JSON",
   ]);
   assert.deepEqual(found('\ufeff{ "type": "module", "scripts": { "build": "svc-gen && esbuild src/a.ts" } }'), []);
   const compiled = '{ "type": "module", "scripts": { "build": "svc-gen && tsc" } }';
@@ -563,35 +478,28 @@ test("a class that resembles a tool is an error, and each removed tool is report
     `${imports}\nexport class ${name.toUpperCase()} extends SvcTool<{ a: string }, "done"> ${body(`xyz.test.${name}${name}@1`, invoke)}`;
   const [other, own] = [tool("o"), tool("r")];
   const project = new ToolProject({ "src/o.ts": other, "src/r.ts": own });
-  const after = (path: string, text: string | undefined) => {
+  const after = (text: string | undefined) => {
     project.write({ "src/r.ts": own });
     project.build();
-    rmSync(join(project.root, "src/r.ts"));
-    if (text !== undefined) project.write({ [path]: text });
-    const { diagnostics } = project.generate();
-    if (text !== undefined) rmSync(join(project.root, path));
-    return diagnostics.map(({ code, place, message }) => `${code} ${place?.file}:${place?.line}: ${message}`);
+    if (text === undefined) rmSync(join(project.root, "src/r.ts"));
+    else project.write({ "src/r.ts": text });
+    return project
+      .generate()
+      .diagnostics.map(({ code, place, message }) => `${code} ${place?.file}:${place?.line}: ${message}`);
   };
   const alike = "the class looks like a tool, but does not extend SvcTool of svc-runtime";
-  assert.deepEqual(after("src/r.ts", own.replace("extends SvcTool", "extends Svctool")), [
+  assert.deepEqual(after(own.replace("extends SvcTool", "extends Svctool")), [
     "TS2552 src/r.ts:3: Cannot find name 'Svctool'. Did you mean 'SvcTool'?",
     `SVC105 src/r.ts:3: ${alike}`,
   ]);
   const without = own.replace(' extends SvcTool<{ a: string }, "done">', "");
-  assert.deepEqual(after("src/r.ts", without), [`SVC105 src/r.ts:3: ${alike}`]);
+  assert.deepEqual(after(without), [`SVC105 src/r.ts:3: ${alike}`]);
   const untyped = own.replace('<{ a: string }, "done">', "");
-  assert.deepEqual(after("src/r.ts", untyped), [`SVC105 src/r.ts:3: ${alike}: SvcTool has no <Input, Output>`]);
-  assert.deepEqual(after("src/r.ts", without.replaceAll("static override ", "")), [
+  assert.deepEqual(after(untyped), [`SVC105 src/r.ts:3: ${alike}: SvcTool has no <Input, Output>`]);
+  assert.deepEqual(after(without.replaceAll("static override ", "")), [
     "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
   ]);
-  assert.deepEqual(after("src/r.ts", undefined), [
-    "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
-  ]);
-  assert.deepEqual(after("lib/r.ts", own), [
-    'SVC107 undefined:undefined: the class of the tool is in a file that tsconfig.json does not include: xyz.test.rr@1 in "lib/r.ts"',
-  ]);
-  assert.match(after("src/r.mjs", own)[0] ?? "", /^SVC107 .*: xyz\.test\.rr@1 in "src\/r\.mjs"$/);
-  assert.match(after("lib/r.js", own)[0] ?? "", /^SVC106 /);
+  assert.deepEqual(after(undefined), ["SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1"]);
 });
 
 test("a file that does not parse has only syntax errors, before all other errors", () => {

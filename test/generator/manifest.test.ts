@@ -76,7 +76,10 @@ test("--check reads the project again after a run without the second reader, but
 
 test("server-options.ts appears, and disappears", async () => {
   const server = () => readFileSync(join(project.root, "src/generated/server.ts"), "utf8");
-  project.write({ "src/server-options.ts": "export const options = { maxConnections: 5 };\n" });
+  project.write({
+    "src/server-options.ts":
+      'import type { BootstrapOptions } from "svc-runtime";\nexport const options: BootstrapOptions = { maxConnections: 5 };\n',
+  });
   assert.equal((await svcGen()).out, "wrote src/generated/server.ts\n");
   assert.match(server(), /bootstrap\(Sum, options\);/);
   assert.equal((await svcGen()).read, false);

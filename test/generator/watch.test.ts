@@ -90,7 +90,10 @@ test("it generates, and watches every file that the types depend on", PATIENCE, 
   while (/tool-typed@1/.test(contracts())) await watching.line(WROTE);
 
   // Options of the server, written and removed.
-  project.write({ "src/server-options.ts": "export const options = { maxConnections: 5 };\n" });
+  project.write({
+    "src/server-options.ts":
+      'import type { BootstrapOptions } from "svc-runtime";\nexport const options: BootstrapOptions = { maxConnections: 5 };\n',
+  });
   while (!/bootstrap\(Sum, options\)/.test(server())) await watching.line(WROTE);
   rmSync(join(project.root, "src/server-options.ts"));
   while (/options/.test(server().replace(/^\/[/*].*$/gm, ""))) await watching.line(WROTE);

@@ -1,14 +1,13 @@
 /** Filters notes and warnings: `@acknowledge SVC155` hides those that the author has read. */
 
-import { type Place, placeText } from "../model.js";
-import { CODES, type Diagnostic, diagnostic } from "./diagnostics.js";
+import { placeText } from "../model.js";
+import { CODES, type Diagnostic } from "./diagnostics.js";
 
 /** The codes in one `@acknowledge` tag. */
 export interface Acknowledgement {
   readonly codes: readonly string[];
   /** Documented member, class or type. The tag applies to diagnostics about it and its parts. */
   readonly subject: string;
-  readonly place: Place;
 }
 
 /** Parses the codes in a tag's text. Text after a dash is a comment. */
@@ -21,47 +20,18 @@ export function readAcknowledged(text: string): { readonly codes: readonly strin
   return { problem: "@acknowledge expects codes of notes or warnings, such as SVC155" };
 }
 
-/**
- * Drops acknowledged notes and warnings, and notes about a member that has an error. Adds a note for each tag without
- * effect.
- *
- * @param unasked codes that this run does not check; tags with these codes are not reported
- */
+/** Drops acknowledged notes and warnings, and notes about a member that has an error. */
 export function filterNotes(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],
-  unasked: readonly Diagnostic["code"][] = [],
-): Diagnostic[] {
-  const kept = withoutAcknowledged(diagnostics, acknowledged, unasked);
+): readonly Diagnostic[] {
+  const kept = diagnostics.filter(
+    ({ code, subject = "" }) => !acknowledged.some((tag) => tag.codes.includes(code) && isPartOf(subject, tag.subject)),
+  );
   const marks = ({ place, subject }: Diagnostic) => [place && placeText(place), subject];
   const wrong = new Set(kept.filter(({ severity }) => severity === "error").flatMap(marks));
   wrong.delete(undefined);
   return kept.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
-}
-
-/** Drops acknowledged notes, and adds a note for each tag whose code did not occur. */
-function withoutAcknowledged(
-  diagnostics: readonly Diagnostic[],
-  acknowledged: readonly Acknowledgement[],
-  unasked: readonly Diagnostic["code"][],
-): Diagnostic[] {
-  const covers = ({ subject, codes }: Acknowledgement, { code, subject: inner = "" }: Diagnostic) =>
-    codes.includes(code) && isPartOf(inner, subject);
-  // The tag of a type with several uses is recorded once for each use.
-  const tags = new Map<string, Acknowledgement[]>();
-  for (const each of acknowledged) {
-    const key = placeText(each.place);
-    tags.set(key, [...(tags.get(key) ?? []), each]);
-  }
-  const idle = [...tags.values()].flatMap((uses) => {
-    const [first] = uses as [Acknowledgement];
-    const found = diagnostics.filter((note) => uses.some((use) => covers(use, note))).map(({ code }) => code);
-    const codes = first.codes.filter((code) => ![...found, ...unasked].includes(code as Diagnostic["code"]));
-    return codes.length === 0
-      ? []
-      : [diagnostic("SVC176", { place: first.place, subject: first.subject }, codes.join(" "))];
-  });
-  return [...diagnostics.filter((note) => !acknowledged.some((each) => covers(each, note))), ...idle];
 }
 
 /** Whether a subject is `outer` or part of it: `Sum.Input.tags[]` is part of `Sum.Input.tags` and of `Sum`. */

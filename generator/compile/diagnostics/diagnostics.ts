@@ -65,11 +65,6 @@ export const CODES = {
     "restore its class, unless you deleted the tool or changed its fqn(): calls to the old name will get 404",
     "meta.json had this tool, but no class of the project has this FQN now.",
   ),
-  SVC107: error(
-    "the class of the tool is in a file that tsconfig.json does not include",
-    'add the file to "include" in tsconfig.json, or delete the file',
-    "meta.json has the tool, and its class still exists. Without this error, the tool would be removed without notice.",
-  ),
   SVC108: warning(
     "svc-gen and svc-runtime have different versions",
     "install the same version of both, then run svc-gen again",
@@ -82,7 +77,7 @@ export const CODES = {
   ),
   SVC111: error(
     "the tool class is generic",
-    "declare a class that extends it with concrete types, or give every type parameter a default",
+    "declare a class that extends it with concrete types",
     "A contract describes one Input and one Output. An abstract base class may be generic.",
   ),
   SVC112: error(
@@ -163,12 +158,7 @@ export const CODES = {
   SVC128: warning(
     "the method is never called",
     "declare it as SvcTool does: with the same spelling, and `static` only if it is static there; if the method is your own, rename it or make it private",
-    "path, timeout, new, create, close, variables and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, as are similar names such as authorise, so it does not report this.",
-  ),
-  SVC129: note(
-    "the timeout is short",
-    "return milliseconds: 5000 for five seconds",
-    "The timeout covers construction, authorize, input decoding, invoke and output encoding together. A call that takes longer is answered with 504.",
+    "path, timeout, new, create, close, variables and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, as are authorize and authorise, so it does not report this.",
   ),
   SVC130: error(
     "a function cannot be sent as JSON",
@@ -251,9 +241,9 @@ export const CODES = {
     "The first member of the union that fits the text is chosen: a string in the form of a date becomes a Date, base64 text becomes bytes, an integer becomes a bigint. Of object types that fit a value, the one that omits the fewest members of the value is chosen, and members that only another one declares are omitted.",
   ),
   SVC146: error(
-    "a placeholder of a template literal type cannot be checked",
+    "this text type, or a placeholder in it, cannot be checked",
     "use only string, number, bigint, boolean or a union of literals as a placeholder; or declare a string with the tag @pattern",
-    "svc-gen publishes a template literal type as a regular expression, and this placeholder has none.",
+    "svc-gen publishes a template literal type as a regular expression. Other placeholders, Uppercase<string> and similar types have none.",
   ),
   SVC147: error(
     "this JSDoc comment is not attached to a declaration",
@@ -390,11 +380,6 @@ export const CODES = {
     "use a format that the server checks, or add a @pattern",
     `The server checks these formats: on text ${FORMAT_NAMES.join(", ")}; on a bigint int64 and uint64; on a number int8 to int32 and uint8 to uint32.`,
   ),
-  SVC176: note(
-    "this @acknowledge has no effect",
-    "remove @acknowledge, or remove this diagnostic code from it",
-    "@acknowledge CODE silences a note or warning about the member, class or type below the comment. No note or warning about it has this code.",
-  ),
   SVC177: error(
     "this pattern takes exponential time for some texts",
     "avoid a repetition inside a repetition, and repeated branches that match the same text: write ^a+$, not ^(a+)+$",
@@ -430,25 +415,10 @@ export const CODES = {
     "install the package that declares it, or correct the import in the file that declares the member",
     "TypeScript treats an unknown name as any, and with skipLibCheck it does not report this in declarations of packages.",
   ),
-  SVC192: note(
-    "Node does not resolve this import",
-    "write the relative path of the compiled file, with its extension, unless a bundler builds the server",
-    "In ES modules Node resolves relative imports by their exact file name, and it does not know the paths of tsconfig.json, which tsc does not rewrite. A server that tsc has built ends at its start with ERR_MODULE_NOT_FOUND.",
-  ),
-  SVC193: note(
-    "the path already ends in invoke",
-    "return the path without its last segment, such as quote for quote/invoke",
-    "A tool is served at PATH/health, PATH/meta and PATH/invoke: the server appends the names of the endpoints.",
-  ),
   SVC194: note(
     "the tag in this comment has no effect, because the comment does not begin with /**",
     "write a comment such as /** @minimum 1 */ on a line of its own, above the member that it is for",
     "svc-gen reads tags only in JSDoc comments. It prints this note for other comments that begin with the tag of a constraint.",
-  ),
-  SVC195: warning(
-    "a value that authorize returns refuses the leader",
-    "throw PermissionDenied to refuse a leader, and return nothing to permit it: `if (!allowed) throw new PermissionDenied()`",
-    "The server answers 403 if authorize returns or resolves to anything but undefined, true included. TypeScript does not report this if the value has the type any.",
   ),
   SVC198: warning(
     "a constraint of another declaration does not apply to this value",
@@ -570,7 +540,7 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = f
       const key = `${placePrefix(place) || subject} ${message}`;
       return own === code && !keys.has(key) && keys.add(key);
     });
-    const silence = each[0]?.subject === undefined || code === "SVC176" ? "" : `; @acknowledge ${code} silences it`;
+    const silence = each[0]?.subject === undefined ? "" : `; @acknowledge ${code} silences it`;
     const hint = `${each[0]?.hint}${silence}`;
     return [...each.map((note) => headline(note, paint)), `  ${paint("dim", "hint:")} ${hint}`].join("\n");
   });

@@ -1,4 +1,4 @@
-/** Checks `@default` and `@example` values against the type and the published schema. */
+/** Checks `@default` and `@example` values against the type, as a server decodes it. */
 
 import { formats, ValueDecoder, WireFault } from "svc-runtime/internal/generator";
 import { OutOfTime, runWithin } from "../../process/run-within.js";
@@ -6,18 +6,14 @@ import { type Json, printJson } from "../../text/json.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Example, Tool } from "../model.js";
 import { codec } from "./codecs.js";
-import type { Schemas } from "./schema.js";
 
 /** Returns a diagnostic for each value that does not fit its type. */
-export function checkExamples(examples: readonly Example[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {
+export function checkExamples(examples: readonly Example[], { definitions }: Tool): Diagnostic[] {
   const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
   return examples.flatMap(({ value, shape, optional, subject, place }) => {
     if (value === null && optional) return [];
-    const problem = problemWithin(
-      () =>
-        decodingProblem(value, new ValueDecoder(codec(shape), codecs, { formats })) ??
-        schemas.judge.compile(schemas.value(shape, definitions))(value),
-    );
+    const decoder = new ValueDecoder(codec(shape), codecs, { formats });
+    const problem = problemWithin(() => decodingProblem(value, decoder));
     return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];
   });
 }

@@ -18,20 +18,12 @@ import {
   tupleLengths,
 } from "../model.js";
 import { isMany } from "./codecs.js";
-import { SchemaJudge } from "./schema-judge.js";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** Creates the schemas for the tools of one project. */
 export class Schemas {
-  #loadedJudge: SchemaJudge | undefined;
   readonly #made = new WeakMap<Shape, JsonObject>();
-
-  /** Validates values. ajv is loaded on demand, because most projects have no values to validate. */
-  get judge(): SchemaJudge {
-    this.#loadedJudge ??= new SchemaJudge();
-    return this.#loadedJudge;
-  }
 
   /** Schema of the whole input; its properties are the input ports. */
   input(tool: Tool): JsonObject {
@@ -49,17 +41,13 @@ export class Schemas {
     return object(["$schema", DIALECT], ["oneOf", variants], ...definitions);
   }
 
-  value(shape: Shape, definitions: readonly Definition[]): JsonObject {
-    return object(...this.#shape(shape).members, ...this.#definitions({ definitions }, [shape]));
-  }
-
   #variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
     if (text) return withDoc(object(["const", name]), doc);
     return withDoc(singleMember(name, this.#object(payload, definitions)), doc);
   }
 
   /** `$defs` with the definitions that the roots refer to, directly or indirectly. */
-  #definitions(tool: Pick<Tool, "definitions">, roots: readonly Shape[]): [string, Json][] {
+  #definitions(tool: Tool, roots: readonly Shape[]): [string, Json][] {
     const reached = new Set<string>();
     const visit = (shape: Shape): void =>
       forEachRef(shape, (name) => {

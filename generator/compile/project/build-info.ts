@@ -3,7 +3,7 @@
  * they still match, svc-gen does nothing. This file must not load the compiler, so that such a run is fast.
  */
 
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Contract } from "svc-runtime/internal/generator";
@@ -12,9 +12,9 @@ import { readRegular } from "../../files/read-file.js";
 import { VERSION } from "../../process/version.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import type { GeneratedFile } from "../model.js";
-import { bytesHash, contentHash, fileHash, folderHash, folderIdentity } from "./file-hash.js";
+import { bytesHash, contentHash, folderIdentity } from "./file-hash.js";
 import { findUpwards } from "./folders-up.js";
-import type { InputSnapshot } from "./input-recorder.js";
+import { type InputSnapshot, isUnchanged } from "./lookups.js";
 
 export interface RunResult {
   readonly inputs: InputSnapshot;
@@ -106,36 +106,8 @@ export function freshBuildInfo(root: string, options: Readonly<Record<string, st
 
 /** Whether a new run would read the same inputs, and the outputs are unchanged. */
 export function isFresh(root: string, info: BuildInfo): boolean {
-  const { files, missing, missingFolders, found, folders, listings, links, own } = info.inputs;
-  const holds = (hashes: Readonly<Record<string, string>>, hashOf: (path: string) => string | undefined) =>
-    Object.entries(hashes).every(([path, hash]) => hashOf(path) === hash);
-  return (
-    holds(files, fileHash) &&
-    holds(info.written, (path) => bytesHash(join(root, path))) &&
-    found.every((path) => entryKind(path) === "file") &&
-    missing.every((path) => entryKind(path) !== "file") &&
-    missingFolders.every((path) => entryKind(path) !== "folder") &&
-    holds(folders, (path) => folderHash(path, own)) &&
-    holds(listings, (path) => folderHash(path, own)) &&
-    holds(links, realPath)
-  );
-}
-
-function entryKind(path: string): "file" | "folder" | undefined {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats?.isDirectory() ? "folder" : stats && "file";
-  } catch {
-    return undefined;
-  }
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+  const isWritten = ([path, hash]: [string, string]) => bytesHash(join(root, path)) === hash;
+  return isUnchanged(info.inputs) && Object.entries(info.written).every(isWritten);
 }
 
 /** Packages whose version may change the generated text or the diagnostics. */

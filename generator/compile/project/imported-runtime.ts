@@ -1,6 +1,6 @@
-/** The svc-runtime that a project imports: installed, built, and the same for each file. */
+/** The svc-runtime that a project imports: installed and built. */
 
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { findUpwards } from "./folders-up.js";
@@ -50,13 +50,6 @@ function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
 function runtimeFolder(fileName: string): string | undefined {
   const manifest = findUpwards(dirname(fileName), join("node_modules", RUNTIME, "package.json"));
   return manifest && dirname(manifest);
-}
-
-/** Folder of the svc-runtime that Node loads for the second file; undefined if the first file uses the same one. */
-export function otherRuntimeFolder(file: string, second: string): string | undefined {
-  const [own, other] = [runtimeFolder(file), runtimeFolder(second)];
-  if (own === undefined || other === undefined) return undefined;
-  return realpathSync(own) === realpathSync(other) ? undefined : other;
 }
 
 /** Reason and hint if svc-runtime is in `node_modules` but does not resolve; empty if it is not there. */

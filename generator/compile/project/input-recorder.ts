@@ -4,25 +4,8 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isWithin } from "../../files/atomic-write.js";
 import { contentHash, folderEntries, folderHash } from "./file-hash.js";
+import type { InputSnapshot, Lookup, Question } from "./lookups.js";
 import { ts } from "./typescript.js";
-
-/** Inputs of a run, by absolute path. */
-export interface InputSnapshot {
-  /** Hashes of the files that were read. */
-  readonly files: Readonly<Record<string, string>>;
-  /** Paths where no file existed. A new file there may take precedence over one found elsewhere. */
-  readonly missing: readonly string[];
-  readonly missingFolders: readonly string[];
-  /** Files that were found but not read. */
-  readonly found: readonly string[];
-  /** Hashes of the folders that were searched for source files. */
-  readonly folders: Readonly<Record<string, string>>;
-  /** Hashes of the folders with packages of global types (`node_modules/@types`). */
-  readonly listings: Readonly<Record<string, string>>;
-  readonly links: Readonly<Record<string, string>>;
-  /** Generated files and their folder, which are not inputs. */
-  readonly own: readonly string[];
-}
 
 type Host = Pick<
   ts.CompilerHost,
@@ -45,14 +28,7 @@ const { matchFiles } = ts as unknown as {
 };
 
 export class InputRecorder {
-  readonly #files = new Map<string, string>();
-  readonly #missing = new Set<string>();
-  readonly #missingFolders = new Set<string>();
-  readonly #found = new Set<string>();
-  readonly #folders = new Map<string, string>();
-  readonly #listings = new Map<string, string>();
-  readonly #links = new Map<string, string>();
-
+  readonly #lookups = new Map<string, Lookup>();
   readonly #own: readonly string[];
 
   /** @param own paths that the generator writes */
@@ -61,9 +37,15 @@ export class InputRecorder {
   }
 
   file(path: string, text: string | undefined): void {
+    this.#record("text", path, text === undefined ? null : contentHash(text));
+  }
+
+  #record(question: Question, path: string, answer: Lookup[2]): void {
     const absolute = resolve(path);
-    if (text === undefined) this.#missing.add(absolute);
-    else if (!this.#files.has(absolute)) this.#files.set(absolute, contentHash(text));
+    const key = `${question} ${absolute}`;
+    // Generated files are no inputs. The entries of their folder are, because sources may be in it.
+    if (this.#lookups.has(key) || (question !== "entries" && this.#own.includes(absolute))) return;
+    this.#lookups.set(key, [question, absolute, answer]);
   }
 
   /** Reads the entries of a folder, and records them if source files may be in it. */
@@ -71,10 +53,10 @@ export class InputRecorder {
     const folder = resolve(path);
     const entries = folderEntries(folder);
     if (bases.some((base) => isWithin(base, folder))) {
-      this.#folders.set(folder, folderHash(folder, this.#own, entries));
+      this.#record("entries", folder, folderHash(folder, this.#own, entries));
       // The generator may create the output folder, so it is excluded from its parent's hash and hashed separately.
       const [out] = this.#own;
-      if (out !== undefined && dirname(out) === folder) this.#folders.set(out, folderHash(out, this.#own));
+      if (out !== undefined && dirname(out) === folder) this.#record("entries", out, folderHash(out, this.#own));
     }
     const names = (wanted: boolean) => entries.filter(([, isFolder]) => isFolder === wanted).map(([name]) => name);
     return { files: names(false), directories: names(true) };
@@ -87,7 +69,7 @@ export class InputRecorder {
       fileExists: (path: string) => {
         const there = host.fileExists(path);
         // A path with a trailing slash is never a file, but the same path without the slash may be one.
-        if (there || !path.endsWith("/")) (there ? this.#found : this.#missing).add(resolve(path));
+        if (there || !path.endsWith("/")) this.#record("isFile", path, there);
         return there;
       },
       readFile: (path: string) => {
@@ -97,18 +79,18 @@ export class InputRecorder {
       },
       directoryExists: (path: string) => {
         const there = host.directoryExists?.(path) ?? true;
-        if (!there) this.#missingFolders.add(resolve(path));
+        if (!there) this.#record("isFolder", path, false);
         return there;
       },
       getDirectories: (path: string) => {
-        this.#listings.set(resolve(path), folderHash(path, this.#own));
+        this.#record("entries", path, folderHash(path, this.#own));
         return host.getDirectories?.(path) ?? [];
       },
       readDirectory: (path, extensions, excludes, includes, depth) => {
         const bases = includes.map((pattern) => resolve(path, pattern.replace(/(?:^|\/)[^/]*[*?].*$/, "")));
         for (const base of bases.filter((each) => !existsSync(each))) {
-          this.#missing.add(base);
-          this.#missingFolders.add(base);
+          this.#record("isFile", base, false);
+          this.#record("isFolder", base, false);
         }
         return matchFiles(
           path,
@@ -124,25 +106,16 @@ export class InputRecorder {
       },
       realpath: (path: string) => {
         const real = host.realpath?.(path) ?? path;
-        if (real !== path) this.#links.set(resolve(path), resolve(real));
+        if (real !== path) this.#record("realPath", path, resolve(real));
         return real;
       },
     };
   }
 
+  /** The lookups of a run. That a file exists follows from its text. */
   snapshot(): InputSnapshot {
-    const isOwn = (path: string) => this.#own.includes(path);
-    const sorted = (entries: ReadonlyMap<string, string>) =>
-      Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));
-    return {
-      files: sorted(new Map([...this.#files].filter(([path]) => !isOwn(path)))),
-      missing: [...this.#missing].filter((path) => !isOwn(path)).sort(),
-      missingFolders: [...this.#missingFolders].filter((path) => !isOwn(path)).sort(),
-      found: [...this.#found].filter((path) => !isOwn(path) && !this.#files.has(path)).sort(),
-      folders: sorted(this.#folders),
-      listings: sorted(this.#listings),
-      links: sorted(this.#links),
-      own: this.#own,
-    };
+    const isImplied = ([question, path, answer]: Lookup) =>
+      question === "isFile" && answer === true && this.#lookups.has(`text ${path}`);
+    return { lookups: [...this.#lookups.values()].filter((each) => !isImplied(each)), own: this.#own };
   }
 }

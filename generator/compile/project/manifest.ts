@@ -1,11 +1,9 @@
 import { join } from "node:path";
-import { JsonError, lineColumn, parseJson } from "svc-runtime/internal/generator";
 import { VERSION } from "../../process/version.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import type { Place } from "../model.js";
 import { foldersUp } from "./folders-up.js";
 import type { InputRecorder } from "./input-recorder.js";
-import { displayPath, type Layout } from "./layout.js";
+import type { Layout } from "./layout.js";
 import { ts } from "./typescript.js";
 
 export const RUNTIME = "svc-runtime";
@@ -18,28 +16,14 @@ export function checkManifest(layout: Layout, recorder: InputRecorder): readonly
   try {
     if (text !== undefined) JSON.parse(text);
   } catch {
-    const place = errorPlace(displayPath(layout, path), text as string);
     const hint = "correct the file; npm and Node.js cannot read it either";
-    return [diagnostic("SVC101", { place }, "package.json is not valid JSON", hint)];
+    return [diagnostic("SVC101", {}, "package.json is not valid JSON", hint)];
   }
   const runtime = installedManifest(layout.root, RUNTIME, recorder);
   const version = runtime && packageVersion(runtime.text);
   if (version === undefined || version === VERSION) return [];
   const hint = `npm install ${RUNTIME}@${VERSION}, or npm install --save-dev svc-gen@${version}; then run svc-gen again`;
   return [diagnostic("SVC108", {}, `svc-gen is ${VERSION}, svc-runtime is ${version}`, hint)];
-}
-
-/** Position of the first error in a text that is not JSON. */
-function errorPlace(file: string, text: string): Place {
-  const bytes = Buffer.from(text);
-  let offset = 0;
-  try {
-    parseJson(bytes);
-  } catch (error) {
-    if (error instanceof JsonError) offset = error.offset;
-  }
-  const { line, column } = lineColumn(bytes, offset);
-  return { file, line, column, length: 1, source: text.split(/\r?\n/)[line - 1] ?? "" };
 }
 
 /** package.json of a package in the nearest `node_modules` above a folder. */

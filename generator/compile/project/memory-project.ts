@@ -31,7 +31,6 @@ export function memoryProject(texts: ReadonlyMap<string, string>): Project {
     layout,
     tsconfig: layout.tsconfig,
     options: OPTIONS,
-    emits: false,
     installed: undefined,
     files: [...sources.keys()],
     references: undefined,

@@ -19,8 +19,6 @@ export interface Program {
   readonly layout: Layout;
   readonly notes: readonly Diagnostic[];
   readonly installed: InstalledTypeScript | undefined;
-  /** See {@link Project.emits}. */
-  readonly emits: boolean;
   readonly program: ts.Program;
   readonly checked: Checked;
   readonly checker: ts.TypeChecker;
@@ -55,8 +53,6 @@ export interface Project {
   readonly options: ts.CompilerOptions;
   /** Path of the configuration with the files: that of the layout, or one that it references. */
   readonly tsconfig: string;
-  /** Whether the project's own tsc writes JavaScript. {@link options} do not tell, because they always set `noEmit`. */
-  readonly emits: boolean;
   readonly installed: InstalledTypeScript | undefined;
   /** Absolute paths of the project's source files, without generated files. */
   readonly files: readonly string[];
@@ -115,9 +111,8 @@ export function readProject(layout: Layout): Project | InvalidProject {
   const all = config.files.map((path) => resolve(path));
   const files = all.filter((path) => !stubs.includes(path));
   const { installed, references } = config;
-  const emits = !config.options.noEmit && !config.options.emitDeclarationOnly;
   const tsconfig = resolve(config.source.fileName);
-  return { layout, options, emits, tsconfig, installed, files, references, notes: diagnostics, recorder };
+  return { layout, options, tsconfig, installed, files, references, notes: diagnostics, recorder };
 }
 
 /** Creates the program of a single run and records all its lookups. */
@@ -149,7 +144,7 @@ export function rootsOf({ files, layout }: Project): string[] {
 type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDiagnostics" | "getSemanticDiagnostics">;
 
 export function openProgram(
-  { layout, files, notes, installed, emits }: Project,
+  { layout, files, notes, installed }: Project,
   program: ts.Program,
   checked: Checked = program,
 ): Program {
@@ -162,7 +157,6 @@ export function openProgram(
     layout,
     notes,
     installed,
-    emits,
     program,
     checked,
     checker,

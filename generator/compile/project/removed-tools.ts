@@ -1,21 +1,16 @@
-/** Reports tools in the meta.json on disk that no class of the project has any more. */
+/** Notes the tools in the meta.json on disk that no class of the project has any more. */
 
 import { join } from "node:path";
 import { readJsonFile } from "../../files/read-file.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import { quoted } from "../diagnostics/quote.js";
-import type { Program } from "./program.js";
-import { toolOutside } from "./tool-outside.js";
+import type { Layout } from "./layout.js";
 
-/** An error for a tool whose class is in a file outside the program, a note for every other missing tool. */
-export function removedTools(program: Program, present: ReadonlySet<string>): Diagnostic[] {
-  return fqnsOf(readJsonFile(join(program.layout.root, "meta.json")))
-    .filter((fqn) => !present.has(fqn))
-    .map((fqn) => {
-      const other = toolOutside(program, fqn);
-      if (other === undefined) return diagnostic("SVC106", {}, fqn);
-      return diagnostic("SVC107", {}, `${fqn} in ${quoted(other.path)}`, `${other.hint}; or delete it`);
-    });
+/** @param present FQNs of the tools of the project */
+export function removedTools({ root }: Layout, present: readonly string[]): Diagnostic[] {
+  const known = new Set(present);
+  return fqnsOf(readJsonFile(join(root, "meta.json")))
+    .filter((fqn) => !known.has(fqn))
+    .map((fqn) => diagnostic("SVC106", {}, fqn));
 }
 
 /** FQNs in a meta.json of svc-gen; empty for any other JSON. */

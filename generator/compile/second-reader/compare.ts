@@ -155,11 +155,10 @@ function inOurNotation(schema: Json): Json {
 
 /**
  * Whether two patterns agree about a text that the library's pattern accepts, and about that text with a character before
- * it. The patterns themselves differ: svc-gen's follow TypeScript's rules. A pattern without content is no opinion.
+ * it. The patterns themselves differ: svc-gen's follow TypeScript's rules.
  */
 function agreeOnNeighbours(ours: string, library: string): boolean {
   const content = library.replace(/^\^(?:\(\?!\(\?:.*?\)\$\))?/, "").replace(/\$$/, "");
-  if (content === "") return true;
   const text = content
     .replaceAll(".*", "~")
     .replaceAll(/\[0-9\][*+]/g, "7")

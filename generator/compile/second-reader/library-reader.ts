@@ -14,7 +14,7 @@ import {
   TypePredicates,
   unionConstituents,
 } from "../types/type-predicates.js";
-import type { DifferenceName } from "./differences.js";
+import type { DifferenceName, NOT_COMPARED } from "./differences.js";
 
 const { TypeFlags } = ts;
 
@@ -51,12 +51,19 @@ export interface LibraryReading {
  * Reads a type of a program.
  *
  * @param plain object types that are an input or a payload; without members, they are empty JSON objects
- * @throws any error that the library throws for an unsupported type
+ * @throws {@link NotCompared}, or any error that the library throws for an unsupported type
  */
 export type ReadType = (type: ts.Type, plain: readonly ts.Type[]) => LibraryReading;
 
 /** Pattern that the library writes for names of a number index signature. */
 export const NUMBER_INDEX = "^[0-9]+$";
+
+/** Thrown for a type that the library misreads, and for which a correction is not worth its code. */
+export class NotCompared extends Error {
+  constructor(readonly difference: keyof typeof NOT_COMPARED) {
+    super(difference);
+  }
+}
 
 /** Returns a function that reads types with the library and corrects its known faults. */
 export function openLibrary(program: Program): ReadType {
@@ -81,9 +88,8 @@ export function openLibrary(program: Program): ReadType {
 
     override getReferencedTypeSymbol(property: ts.Symbol): ts.Symbol | undefined {
       const symbol = super.getReferencedTypeSymbol(property);
-      if (symbol?.name !== "integer") return symbol;
-      corrected.add("alias by name");
-      return undefined;
+      if (symbol?.name === "integer") throw new NotCompared("alias by name");
+      return symbol;
     }
 
     override getTypeDefinition(type: ts.Type, ...more: unknown[]): Definition {
@@ -114,10 +120,6 @@ export function openLibrary(program: Program): ReadType {
 
     /** Type that the library reads instead of this one. */
     #replacement(type: ts.Type): { readonly name: DifferenceName; readonly type: ts.Type } | undefined {
-      if (type.flags & TypeFlags.TypeParameter) {
-        const fallback = this.tc.getDefaultFromTypeParameter(type);
-        return fallback && { name: "type parameter", type: fallback };
-      }
       const reference = unionConstituents(type).find(isDataReference);
       const [data] = reference === undefined ? [] : this.tc.getTypeArguments(reference);
       if (data !== undefined) return { name: "data reference", type: data };
@@ -143,18 +145,13 @@ export function openLibrary(program: Program): ReadType {
         return correct("never", { not: {} });
       }
       if (flags & ABSENT) return correct("absent value", { type: "null" });
-      if (flags & TypeFlags.StringMapping || isUnreadTemplate(type)) {
-        return correct("mapped strings", { type: "string", pattern: "" });
-      }
+      if (isUnreadTemplate(type)) throw new NotCompared("template placeholder");
       if (flags & TypeFlags.NonPrimitive) return correct("object types", anyOf("object", "array"));
       if (!(flags & TypeFlags.Object) || predicates.isList(type)) return undefined;
       const name = predicates.builtIn(type);
       if (name === "Uint8Array") return correct("bytes", { type: "string", contentEncoding: "base64" });
       if (name === "Date") return undefined;
-      const element = predicates.inheritedElement(type);
-      if (element !== undefined) {
-        return correct("list interface", { type: "array", items: this.getTypeDefinition(element) });
-      }
+      if (predicates.inheritedElement(type) !== undefined) throw new NotCompared("list interface");
       if (!predicates.isEmpty(type)) return undefined;
       return objects.includes(type)
         ? { type: "object" }
@@ -179,16 +176,10 @@ export function openLibrary(program: Program): ReadType {
     #correctTuple(type: ts.TupleTypeReference, definition: Definition): Definition {
       const { elementFlags, minLength } = type.target;
       const rest = elementFlags.findIndex((flag) => flag & ts.ElementFlags.Rest);
-      if (rest < 0 || rest === elementFlags.length - 1) {
-        const places = Array.isArray(definition.items) ? definition.items : [];
-        for (let at = minLength; at < places.length; at++) places[at] = orNull(places[at]);
-        return definition;
-      }
-      const items = this.tc.getTypeArguments(type).map((item) => this.getTypeDefinition(item));
-      const others = { anyOf: items.slice(rest) };
-      Object.assign(definition, rest === 0 ? { items: others } : { items: items.slice(0, rest) });
-      definition.additionalItems = others;
-      return correct("tuple with a tail", definition);
+      if (rest >= 0 && rest < elementFlags.length - 1) throw new NotCompared("tuple with a tail");
+      const places = Array.isArray(definition.items) ? definition.items : [];
+      for (let at = minLength; at < places.length; at++) places[at] = orNull(places[at]);
+      return definition;
     }
 
     override getClassDefinition(type: ts.Type, definition: Definition): Definition {
@@ -214,18 +205,12 @@ export function openLibrary(program: Program): ReadType {
     }
 
     /**
-     * Corrects what the library derives from a member: symbols are not members, `never` is one, a union with `undefined`
-     * is not required, and what is not required may be null.
+     * Corrects what the library derives from a member: `never` is one, a union with `undefined` is not required, and
+     * what is not required may be null.
      */
     #correctMember(property: ts.Symbol, definition: Definition): void {
-      if (String(property.escapedName).startsWith("__@")) {
-        delete definition.properties?.[property.name];
-        if (definition.required?.includes(property.name)) {
-          definition.required = definition.required.filter((name) => name !== property.name);
-        }
-        corrected.add("symbol member");
-        return;
-      }
+      if (String(property.escapedName).startsWith("__@")) throw new NotCompared("symbol member");
+      if (property.name === "__proto__") throw new NotCompared("member __proto__");
       const type = this.tc.getTypeOfSymbol(property);
       const parts = type.isUnion() ? type.types : [type];
       const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
@@ -238,11 +223,6 @@ export function openLibrary(program: Program): ReadType {
       if (parts.some(isAbsent) && definition.required?.includes(property.name)) {
         definition.required = definition.required.filter((name) => name !== property.name);
         corrected.add("undefined in a union");
-      }
-      if (property.name === "__proto__") {
-        const member = { ["__proto__"]: correct("member __proto__", this.getTypeDefinition(type)) };
-        definition.properties = { ...definition.properties, ...member };
-        if (!isOptional && !parts.some(isAbsent)) definition.required = [...(definition.required ?? []), property.name];
       }
       if (definition.required?.includes(property.name)) return;
       const own = Object.entries(definition.properties ?? {}).find(([name]) => name === property.name)?.[1];

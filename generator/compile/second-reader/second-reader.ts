@@ -14,7 +14,7 @@ import type { ts } from "../project/typescript.js";
 import type { ToolClass } from "../types/tool-classes.js";
 import { compareReadings, type Disagreement } from "./compare.js";
 import type { DifferenceName } from "./differences.js";
-import { openLibrary, type ReadType } from "./library-reader.js";
+import { NotCompared, openLibrary, type ReadType } from "./library-reader.js";
 
 /** Result for one type: an input or an output. */
 export interface SecondReading {
@@ -92,6 +92,7 @@ export class SecondReader {
       return { subject, listed, disagreements };
     } catch (error) {
       if (error instanceof RangeError || error instanceof TooLarge) return undefined;
+      if (error instanceof NotCompared) return { subject, listed: new Set([error.difference]), disagreements: [] };
       const problem = `fails: ${(error as Error).message}`;
       return { subject, listed: new Set(), disagreements: [{ subject, ours: "a schema", library: problem }] };
     }

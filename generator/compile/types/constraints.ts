@@ -266,35 +266,18 @@ function emptyCountRange(shape: Shape, on: "text" | "lists", least = 0, most = N
   return from <= to ? undefined : found;
 }
 
-/** Tags for a range that contains no number; for integers, no multiple of the step. */
+/** Tags for a range that contains no number. */
 function emptyRange(shape: Shape & { kind: "number" | "bigint" }): readonly Keyword[] | undefined {
   const found = keywordsIn(shape, keywordsOf("numbers"));
-  const tags = new Map(found as (readonly [string, number | bigint])[]);
-  const bound = (name: string) => tags.get(name);
-  const { min: least, max: most } =
+  const tags = new Map(found as readonly (readonly [string, number | bigint])[]);
+  const { min, max } =
     shape.kind === "bigint" ? bigintRange(shape.format) : { min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
-  const [low, high] = [bound("minimum") ?? least, bound("maximum") ?? most];
-  const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
-  const from = above !== undefined && above >= low ? above : low;
-  const to = below !== undefined && below <= high ? below : high;
-  const open = from === above || to === below;
-  const integral = shape.kind === "bigint" || shape.integer === true;
-  const isEmpty = integral
-    ? firstMultiple(from, from === above, bound("multipleOf")) > lastInteger(to, to === below)
-    : from > to || (open && from >= to);
+  const [low, high] = [tags.get("minimum") ?? min, tags.get("maximum") ?? max];
+  const [above, below] = [tags.get("exclusiveMinimum"), tags.get("exclusiveMaximum")];
+  const isEmpty =
+    low > high ||
+    (above !== undefined && above >= high) ||
+    (below !== undefined && below <= low) ||
+    (above !== undefined && below !== undefined && above >= below);
   return isEmpty ? found : undefined;
-}
-
-/** First integer from a bound; with an integer `step`, the first multiple of it. */
-function firstMultiple(from: number | bigint, exclusive: boolean, step: number | bigint = 1): bigint {
-  const ceiling = typeof from === "bigint" ? from : BigInt(Math.ceil(from));
-  // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one bound
-  const first = exclusive && ceiling == from ? ceiling + 1n : ceiling;
-  if (typeof step === "number" && !Number.isInteger(step)) return first;
-  const rest = first % BigInt(step);
-  return rest === 0n ? first : rest > 0n ? first + BigInt(step) - rest : first - rest;
-}
-
-function lastInteger(to: number | bigint, exclusive: boolean): bigint {
-  return -firstMultiple(-to, exclusive);
 }

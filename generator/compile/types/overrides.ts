@@ -1,7 +1,6 @@
 /** The methods of a tool class that override those of SvcTool, and methods that were meant to. */
 
 import { closest } from "svc-runtime/internal/generator";
-import { escapeRegex } from "../../text/escape-regex.js";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { type Program, packageOf } from "../project/program.js";
 import {
@@ -61,12 +60,8 @@ export function checkConstruction(
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
-/**
- * Reports parameters by which `authorize` misses the input, and values that it returns. Looks at its statements too,
- * because `any` conforms to a return type of `Promise<void>`.
- */
+/** Reports parameters by which `authorize` would miss the input. */
 export function checkAuthorize(program: Program, node: ClassNode, name: string, report: Report): void {
-  const { checker, wrap } = program;
   const declaration = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "authorize")?.compilerNode;
   if (declaration === undefined) return;
   const method = ts.isPropertyDeclaration(declaration) ? declaration.initializer : declaration;
@@ -74,28 +69,14 @@ export function checkAuthorize(program: Program, node: ClassNode, name: string, 
   // The server reads `Function.length`, which does not count these parameters and those after them.
   const uncounted = method.parameters.slice(0, 2).find((each) => each.initializer ?? each.dotDotDotToken);
   if (uncounted !== undefined && (method.parameters.length > 1 || uncounted.dotDotDotToken !== undefined)) {
-    report("SVC201", wrap(uncounted), `${name}.authorize()`);
-  }
-  const returned: ts.Expression[] = [];
-  const visit = (each: ts.Node): void => {
-    if (ts.isReturnStatement(each) && each.expression !== undefined) returned.push(each.expression);
-    if (!ts.isFunctionLike(each) && !ts.isClassLike(each)) ts.forEachChild(each, visit);
-  };
-  if (method.body !== undefined && ts.isBlock(method.body)) visit(method.body);
-  else if (method.body !== undefined) returned.push(method.body);
-  for (const expression of returned) {
-    const type = checker.getAwaitedType(checker.getTypeAtLocation(expression));
-    const parts = type?.isUnion() ? type.types : [type];
-    const none = ts.TypeFlags.Undefined | ts.TypeFlags.Void | ts.TypeFlags.Never;
-    if (type === undefined || parts.every((part) => part !== undefined && (part.flags & none) !== 0)) continue;
-    report("SVC195", wrap(expression), `${name}.authorize()`, `got ${checker.typeToString(type)}`);
+    report("SVC201", program.wrap(uncounted), `${name}.authorize()`);
   }
 }
 
 const STATIC_METHODS = ["path", "timeout", "new", "create", "close", "meta", "description", "variables"];
 const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
 
-/** Reports methods that override none of SvcTool's: static instead of instance methods, the reverse, misspelt names. */
+/** Reports methods that override none of SvcTool's: static instead of instance methods, the reverse, a misspelt `authorize`. */
 export function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
   const instance = node.getSymbolOrThrow().getDeclaredType();
   const never = [
@@ -105,35 +86,22 @@ export function checkKinds(program: Program, node: ClassNode, statics: Type, nam
     ...INSTANCE_METHODS.map((key) => {
       return { key, found: methodOf(program, statics, key), detail: "it is static", hint: "remove the word static" };
     }),
-    ...[statics, instance].flatMap((type) => misspelt(program, type, [...STATIC_METHODS, ...INSTANCE_METHODS])),
+    ...[statics, instance].flatMap((type) => misspelt(program, type, "authorize")),
   ];
   for (const { key, found, detail, hint } of never) {
     if (found !== undefined) report("SVC128", nameNode(found), `${name}.${key}()`, detail, `${hint}; ${OWN_METHOD}`);
   }
 }
 
-/**
- * Public methods whose names are similar to those of SvcTool, but which no source uses: the author's own methods have
- * callers.
- */
-export function misspelt(program: Program, type: Type, names: readonly string[]) {
+/** Public methods whose names are similar to that of a method of SvcTool. */
+export function misspelt(program: Program, type: Type, meant: string) {
   return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
-    const found = names.includes(key) ? undefined : methodOf(program, type, key);
-    const [meant] = found === undefined ? [] : closest(key, names, key.length < MIN_MISSPELT_LENGTH ? 0 : 1);
-    if (found === undefined || meant === undefined) return [];
-    const word = escapeRegex(key);
-    // A member access, a name in quotes, or a member of a pattern or literal.
-    const use = new RegExp(`\\.${word}(?![\\w$])|["']${word}["']|[{,]\\s*${word}\\s*[,}:=]`);
-    const files = program.program.getSourceFiles().filter((file) => !program.isForeign(file));
-    if (files.some(({ text }) => use.test(text))) return [];
-    return [{ key, found, detail: `SvcTool has ${meant}()`, hint: `rename it to ${meant}` }];
+    const found = key === meant || closest(key, [meant], 1).length === 0 ? undefined : methodOf(program, type, key);
+    return found === undefined ? [] : [{ key, found, detail: `SvcTool has ${meant}()`, hint: `rename it to ${meant}` }];
   });
 }
 
 const OWN_METHOD = "if the method is your own, rename it or make it private";
-
-/** Shorter names, such as `now`, resemble `new` only by chance. */
-const MIN_MISSPELT_LENGTH = 4;
 
 /** Public method, or function in a property, that the author declares. */
 export function methodOf(

@@ -1,7 +1,7 @@
 /** Reads the static metadata of a tool class without running code. */
 
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
-import { canonicalPath, isToolPath } from "../../tools/tool-path.js";
+import { isToolPath } from "../../tools/tool-path.js";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { StaticMetadata } from "../model.js";
@@ -61,7 +61,7 @@ export function readStaticMetadata(
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
   if (fqn === undefined && !failed) {
     const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
-    const other = misspelt(program, statics, ["fqn"])[0];
+    const other = misspelt(program, statics, "fqn")[0];
     const detail = instance ? "the method must be static" : other && `the class has ${other.key}()`;
     fail("SVC112", instance ?? other?.found ?? at, name, detail);
   } else if (fqn !== undefined && canonical === undefined) {
@@ -78,22 +78,16 @@ export function readStaticMetadata(
   const urlPath = typeof path?.value === "string" ? path.value : "";
   if (!isToolPath(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
   else if (/[:*]/.test(urlPath)) fail("SVC126", path?.node ?? at, `${name}.path()`, quoted(urlPath));
-  else if (/(?:^|\/)invoke\/*$/.test(urlPath))
-    report("SVC193", path?.node ?? at, `${name}.path()`, `calls go to /${canonicalPath(urlPath)}/invoke`);
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
     fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or not an integer`);
-  } else if (milliseconds < SHORT_TIMEOUT_MS)
-    report("SVC129", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
-  else if (milliseconds < MIN_REGISTERED_MS || milliseconds > MAX_REGISTERED_MS)
+  } else if (milliseconds < MIN_REGISTERED_MS || milliseconds > MAX_REGISTERED_MS)
     report("SVC117", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
   if (failed || canonical === undefined) return undefined;
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds, variables: variables ?? [], hints };
 }
 
-/** Timeouts below this number were probably meant as seconds. */
-const SHORT_TIMEOUT_MS = 100;
 /** Limits of the network's registry. */
 const MIN_REGISTERED_MS = 1_000;
 const MAX_REGISTERED_MS = 120_000;

@@ -11,25 +11,14 @@ const NUMBER_ATOMS = /\\.|\[[^\]]+\]|[0-]/g;
 const ANY = "[\\s\\S]";
 
 /**
- * For each mapping, the characters that it does not change, at the start of a text and elsewhere. `Uppercase<string>`
- * accepts exactly the texts of such characters.
- */
-const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> = {
-  Uppercase: ["\\P{Changes_When_Uppercased}", "\\P{Changes_When_Uppercased}"],
-  Lowercase: ["\\P{Changes_When_Lowercased}", "\\P{Changes_When_Lowercased}"],
-  Capitalize: ["\\P{Changes_When_Uppercased}", "[\\s\\S]"],
-  Uncapitalize: ["\\P{Changes_When_Lowercased}", "[\\s\\S]"],
-};
-
-/**
- * Pattern of a template literal type or mapped string, without anchors; undefined if a placeholder has no pattern.
+ * Pattern of a template literal type, without anchors; undefined if a placeholder has no pattern.
  *
  * Like TypeScript, the pattern does not backtrack. A placeholder before a text ends at the first occurrence of that
  * text; a placeholder directly before another one takes one character; the last takes the rest. So
  * `${string}:${number}` does not accept "a:b:1". The pattern takes linear time and has no back references, which other
  * regex engines often lack.
  */
-export function textPattern(type: ts.TemplateLiteralType | ts.StringMappingType): string | undefined {
+export function textPattern(type: ts.TemplateLiteralType): string | undefined {
   return placeholder(type, undefined, []);
 }
 
@@ -42,7 +31,6 @@ function placeholder(type: ts.Type, next: string | undefined, around: readonly s
   const one = next === "";
   const ends = next ? [...around, next] : around;
   if (flags & (ts.TypeFlags.String | ts.TypeFlags.Any)) return one ? before(ANY, ends) : repeated(ANY, ends);
-  if (flags & ts.TypeFlags.StringMapping) return mapped(type as ts.StringMappingType, one, ends);
   if (flags & ts.TypeFlags.Number) return one ? before("[\\s0-9]", ends) : number(NUMBER, ends);
   if (flags & ts.TypeFlags.BigInt) return one ? before("[0-9]", ends) : number(BIGINT, ends);
   if (type.isIntersection()) {
@@ -65,13 +53,6 @@ function template({ texts, types }: ts.TemplateLiteralType, ends: readonly strin
     pattern += inner + text(next, ends);
   }
   return pattern;
-}
-
-function mapped({ symbol, type }: ts.StringMappingType, one: boolean, ends: readonly string[]): string | undefined {
-  const [first, other] = MAPPED[symbol.name] ?? [];
-  if (first === undefined || other === undefined || !(type.flags & ts.TypeFlags.String)) return undefined;
-  if (one) return before(first, ends);
-  return first === other ? repeated(first, ends) : `(?:${before(first, ends)}${repeated(other, ends)})?`;
 }
 
 function number(pattern: string, ends: readonly string[]): string {

@@ -2,12 +2,9 @@
 
 import { canonicalPath } from "../../tools/tool-path.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import { quoted } from "../diagnostics/quote.js";
 import { type ClassImport, placeText, type StaticMetadata, type Tool } from "../model.js";
-import { otherRuntimeFolder } from "../project/imported-runtime.js";
 import { displayPath } from "../project/layout.js";
 import { aliasTarget, type Program } from "../project/program.js";
-import { toolOutside } from "../project/tool-outside.js";
 import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
 import {
   type ClassNode,
@@ -81,11 +78,6 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     if (looksLikeTool(node)) report("SVC105", at, node.getName() ?? nameFromFile(node), untyped);
     return undefined;
   }
-  const other = otherRuntime(program, node);
-  if (other !== undefined) {
-    const detail = `its base class extends SvcTool of another copy of svc-runtime, ${displayPath(program.layout, other)}`;
-    report("SVC105", at, node.getName() ?? nameFromFile(node), detail, ONE_RUNTIME);
-  }
   const imported = findImport(program, node);
   const name =
     node.getName() ??
@@ -96,7 +88,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     return undefined;
   }
   const parameters = node.getTypeParameters();
-  if (parameters.some((parameter) => parameter.getDefault() === undefined)) {
+  if (parameters.length > 0) {
     report("SVC111", at, name, parameters.map((parameter) => parameter.getName()).join(", "));
     return undefined;
   }
@@ -105,7 +97,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   checkConstruction(program, node, statics, name, report);
   checkKinds(program, node, statics, name, report);
   checkAuthorize(program, node, name, report);
-  const syntax = typeArguments(program, node, bindTypeParameters(node, [], new Map()));
+  const syntax = typeArguments(program, node, new Map());
   return {
     name,
     import: { ...imported, className: name },
@@ -114,17 +106,6 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     input: { type: types.input, syntax: syntax?.[0], node: syntax?.[0]?.node ?? at.compilerNode },
     output: { type: types.output, syntax: syntax?.[1], node: syntax?.[1]?.node ?? at.compilerNode },
   };
-}
-
-const ONE_RUNTIME =
-  "install one copy: declare svc-runtime as a peer dependency of the package of the base class; npm ls svc-runtime lists the copies";
-
-/** Folder of the svc-runtime that a base class uses, if it is not the one that the class uses. */
-function otherRuntime(program: Program, node: ClassNode): string | undefined {
-  const base = baseClass(program, node);
-  if (base === undefined || isRuntimeClass(base)) return undefined;
-  const other = otherRuntimeFolder(node.getSourceFile().getFilePath(), base.getSourceFile().fileName);
-  return other ?? otherRuntime(program, program.wrap(base));
 }
 
 /** Whether a class resembles a tool: it has `invoke`, and an own `fqn` or a base with a name similar to SvcTool. */
@@ -212,9 +193,6 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
   const { layout, sources, wrap } = program;
   const own = node.getSourceFile().compilerNode;
   for (const source of [own, ...sources.filter((other) => other !== own)]) {
-    if (isAssignedExport(program, source, node)) {
-      return { file: displayPath(layout, source.fileName), exportName: "default" };
-    }
     const names = wrap(source)
       .getExportSymbols()
       .filter((exported) => isExportOf(exported, node))
@@ -226,16 +204,6 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
   return undefined;
 }
 
-/** Whether a file exports a class by `export =`. The exports of such a file are the class's static members. */
-function isAssignedExport({ checker }: Program, source: ts.SourceFile, { compilerNode }: ClassNode): boolean {
-  const assigned = checker.getSymbolAtLocation(source)?.exports?.get(ts.InternalSymbolName.ExportEquals);
-  const [declaration] = assigned?.declarations ?? [];
-  if (declaration === undefined || !ts.isExportAssignment(declaration)) return false;
-  const named = checker.getSymbolAtLocation(declaration.expression)?.valueDeclaration;
-  const value = named !== undefined && ts.isVariableDeclaration(named) ? named.initializer : named;
-  return declaration.expression === compilerNode || value === compilerNode;
-}
-
 /** Whether an export is this class, directly or through a variable. Compares compiler nodes, which are unique. */
 function isExportOf(exported: MorphSymbol, node: ClassNode): boolean {
   if (exported.compilerSymbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return false;
@@ -244,32 +212,18 @@ function isExportOf(exported: MorphSymbol, node: ClassNode): boolean {
   return value?.compilerNode === node.compilerNode;
 }
 
-/** Diagnostic of a project without tools. Lists abstract tool classes, because one may be the missing tool. */
+/** Diagnostic of a project without tools. Names an abstract tool class, because it may be the missing tool. */
 export function noTools(program: Program): Diagnostic {
   const { layout, sources, at } = program;
   const where = `in the ${sources.length === 1 ? "only file" : `${sources.length} files`} of ${displayPath(layout, layout.tsconfig)}`;
   const abstract = sources
     .flatMap((file) => classesOf(program, file))
-    .filter((node) => node.isAbstract() && inputAndOutput(program, node) !== undefined);
-  const [first] = abstract;
-  if (first === undefined) {
-    const other = toolOutside(program);
-    if (other === undefined) return diagnostic("SVC100", {}, where);
-    return diagnostic(
-      "SVC100",
-      {},
-      `${where}; ${quoted(other.path)} has a tool class, but is not included`,
-      other.hint,
-    );
-  }
-  const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
-  const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";
-  const are = abstract.length === 1 ? "is abstract: remove `abstract`, or" : "are abstract:";
-  const detail = `${where}; ${names.join(", ")}${more} ${are} export a class that extends ${names[0]} and is not abstract`;
-  return diagnostic("SVC100", { place: at(nameNode(first).compilerNode) }, detail);
+    .find((node) => node.isAbstract() && inputAndOutput(program, node) !== undefined);
+  if (abstract === undefined) return diagnostic("SVC100", {}, where);
+  const name = abstract.getName() ?? "a class without a name";
+  const detail = `${where}; ${name} is abstract: remove \`abstract\`, or export a class that extends ${name}`;
+  return diagnostic("SVC100", { place: at(nameNode(abstract).compilerNode) }, detail);
 }
-
-const MAX_NAMED_CLASSES = 3;
 
 const ROOT_TAKEN =
   'a tool without path() is served at the root: add static override path() { return "name"; } to all tools but one';

@@ -3,7 +3,11 @@
 export const EVERY_KIND = `
 import { errEval, StatusCode, SvcTool } from "svc-runtime";
 
-interface Place { /** Where it is. */ street: string; floor?: number }
+interface Place {
+  /** Where it is. */
+  street: string;
+  floor?: number;
+}
 type Shape = { kind: "circle"; radius: number } | { kind: "square"; side: number; label?: string };
 interface Tree { name: string; children: Tree[] }
 interface Input {

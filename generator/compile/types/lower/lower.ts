@@ -124,14 +124,12 @@ function shapeOfType(lowering: Lowering, type: ts.Type, use: Use): Shape {
     );
   }
   if (flags & TypeFlags.Enum) return { kind: "number" };
-  if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
-    return lowerTextPattern(lowering, type as ts.TemplateLiteralType | ts.StringMappingType, use);
-  }
+  if (flags & TypeFlags.TemplateLiteral) return lowerTextPattern(lowering, type as ts.TemplateLiteralType, use);
+  if (flags & TypeFlags.StringMapping) return lowering.refuse("SVC146", use, lowering.printType(type));
   const resolved = resolveAccess(lowering.checker, type);
   if (resolved !== type) return lowerWithoutUndefined(lowering, resolved, use);
   // TypeScript's type of the `A` after `?` in `A extends object ? A : never`.
   if (flags & TypeFlags.Substitution) return shapeOfType(lowering, (type as ts.SubstitutionType).baseType, use);
-  if (flags & TypeFlags.TypeParameter) return lowerTypeParameter(lowering, type, use);
   if (flags & TypeFlags.Instantiable) return lowering.refuse("SVC139", use, lowering.printType(type));
   if (flags & TypeFlags.Intersection) return lowerIntersection(lowering, type as ts.IntersectionType, use);
   if (flags & TypeFlags.Object) return lowerObjectType(lowering, type, use);
@@ -145,19 +143,7 @@ function lowerAny(lowering: Lowering, type: ts.Type, use: Use): Shape {
   return { kind: "json" };
 }
 
-/** Lowers a type parameter of a tool class as the parameter's default type. */
-function lowerTypeParameter(lowering: Lowering, type: ts.Type, use: Use): Shape {
-  const symbol = type.getSymbol();
-  const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
-  if (declaration?.default === undefined || !ts.isClassLike(declaration.parent)) {
-    return lowering.refuse("SVC139", use, lowering.printType(type));
-  }
-  const syntax = { node: declaration.default, environment: new Map() };
-  return lowering.shape(lowering.checker.getTypeFromTypeNode(declaration.default), { ...use, syntax });
-}
-
-/** Lowers a template literal type or an intrinsic string type such as `Uppercase<string>`. */
-function lowerTextPattern(lowering: Lowering, type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
+function lowerTextPattern(lowering: Lowering, type: ts.TemplateLiteralType, use: Use): Shape {
   const pattern = textPattern(type);
   return pattern === undefined
     ? lowering.refuse("SVC146", use, lowering.printType(type))
