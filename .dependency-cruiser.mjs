@@ -287,7 +287,7 @@ const LAYERS = [
     name: "generator/keys",
     files: "generator/keys/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/files/read-file generator/cli/command-errors",
+      "generator/compile/model generator/compile/diagnostics generator/files/new-files generator/files/read-file generator/cli/command-errors",
     packages: "svc-runtime/leader",
     node: "crypto fs path",
   },
