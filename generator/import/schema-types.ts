@@ -15,7 +15,6 @@ import {
   referenceOf,
   referenceSteps,
   resolveReference,
-  typeNames,
   valuesOf,
   withKeyword,
   withoutKeywords,
@@ -35,24 +34,18 @@ import { allOf, isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas
 import type { Declaration, EnumNode, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
 import { nameFromPath, TypeNames } from "./type-names.js";
 
-export interface ToolTypes {
-  /** Types that `Input` and `Output` use, followed by those two. */
-  readonly declarations: readonly Declaration[];
-  readonly usesDataRef: boolean;
-}
-
-/** Types of the input and the output. The schemas must define ports that the network accepts. */
-export function typesOf(input: JsonObject, output: JsonObject, className: string): ToolTypes {
+/**
+ * Types of the input and the output: those that `Input` and `Output` use, followed by these two. The schemas must define
+ * ports that the network accepts.
+ */
+export function typesOf(input: JsonObject, output: JsonObject, className: string): readonly Declaration[] {
   const definitions = [input, output].flatMap((schema) => [...definitionsOf(schema).keys()]);
   const types = new SchemaTypes(new TypeNames(className, definitions), input, output);
   const inputType = types.input();
   types.declareDefinitions();
   const outputType = types.output();
   types.declareDefinitions();
-  return {
-    declarations: [...types.declarations, inputType, outputType],
-    usesDataRef: types.usesDataRef,
-  };
+  return [...types.declarations, inputType, outputType];
 }
 
 type Side = "input" | "output";
@@ -102,7 +95,6 @@ const WIDE_FORMATS: Readonly<Record<string, "int64" | "uint64">> = {
 
 class SchemaTypes {
   readonly declarations: Declaration[] = [];
-  usesDataRef = false;
   /** Names of the types for schemas that are referenced. */
   readonly #named = new Map<JsonObject, string>();
   readonly #undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: SchemaPosition }[] = [];
@@ -189,13 +181,7 @@ class SchemaTypes {
       return { type: union(values.map((value) => text(literal(value)))), ...this.#comment(whole, []) };
     }
     const types = whole.get("type");
-    if (!Array.isArray(types)) return this.#single(whole, at);
-    const constraint = isSame([...types].sort(), ["array", "boolean", "number", "object", "string"]);
-    if (constraint) return { type: text("NonNullable<unknown>"), ...this.#comment(whole, []) };
-    if (isSame([...types].sort(), ["array", "object"]) && !STRUCTURE.some((keyword) => whole.members.has(keyword))) {
-      return { type: text("object"), ...this.#comment(whole, []) };
-    }
-    return this.#several(whole, types, at);
+    return Array.isArray(types) ? this.#several(whole, types, at) : this.#single(whole, at);
   }
 
   /** Named type of a referenced definition; undefined if the reference has keywords to merge. */
@@ -410,15 +396,8 @@ class SchemaTypes {
     if (rest === false || maxItems === prefix.length) {
       return { type: { kind: "tuple", items }, ...this.#comment(schema, tagsOf(schema, ["uniqueItems"])) };
     }
-    const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
-    const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
-    // svc-gen writes `items` with only an `anyOf` for a tuple with elements after its rest element.
-    const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
-    others.forEach((item, index) => {
-      const type = this.#type(item, below(at, [`Rest${index + 1}`]));
-      items.push({ type, mark: index === 0 ? "rest" : "required" });
-    });
-    const isLonger = !isMiddle && minItems > prefix.length;
+    items.push({ type: this.#type(rest ?? true, below(at, ["Rest"])), mark: "rest" });
+    const isLonger = minItems > prefix.length;
     const tags = tagsOf(schema, [...(isLonger ? ["minItems"] : []), "maxItems", "uniqueItems"]);
     return { type: { kind: "tuple", items }, ...this.#comment(schema, tags) };
   }
@@ -462,27 +441,7 @@ class SchemaTypes {
       optional ? withoutNull(withoutDefault(schema)) : schema,
       at,
     );
-    const isOne = port && required && !isMany && this.#isList(schema, at.side);
-    const comment = printComment(documentation, constraints);
-    return { comment, name, optional, type: isOne ? this.#asOneValue(type, at.side) : type };
-  }
-
-  /** Whether the type of a schema is a list and nothing else. */
-  #isList(schema: Json, side: Side, hops = 0): boolean {
-    if (!(schema instanceof JsonObject) || hops > MAX_DEPTH) return false;
-    const next = this.#oneHop(schema, side);
-    if (next !== schema) return this.#isList(next, side, hops + 1);
-    const [only, ...more] = listAt(schema, "anyOf");
-    if (only !== undefined && more.length === 0) return this.#isList(only, side, hops + 1);
-    // A tuple whose elements need different conversions is a single value, not a `many` port.
-    return isSame(typeNames(schema), ["array"]) && !schema.members.has("prefixItems");
-  }
-
-  /** Makes a list a single value instead of a `many` port. */
-  #asOneValue(type: TypeNode, side: Side): TypeNode {
-    if (side === "input") return union([type, text("null")]);
-    this.usesDataRef = true;
-    return { kind: "generic", name: "DataRef", argument: type };
+    return { comment: printComment(documentation, constraints), name, optional, type };
   }
 
   /** Schema that a reference refers to, or the schema itself; an empty schema if there is none. */
@@ -509,9 +468,6 @@ class SchemaTypes {
     return description === "" && tags.length === 0 ? NO_DOCUMENTATION : { description, tags };
   }
 }
-
-/** Keywords for the content of lists and objects. */
-const STRUCTURE = ["properties", "required", "additionalProperties", "patternProperties", "items", "prefixItems"];
 
 function descriptionOf(schema: JsonObject): string {
   const description = schema.get("description");
