@@ -260,9 +260,8 @@ const LAYERS = [
     name: "generator/api",
     files: "generator/api generator/files/kept-contracts",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/files/read-file generator/compile/project generator/compile/generate generator/files/output-files",
+      "generator/compile/model generator/compile/diagnostics generator/compile/project generator/compile/generate generator/files/output-files",
     packages: "svc-runtime/internal/generator",
-    node: "fs timers/promises",
   },
   {
     name: "generator/compile/watch",
