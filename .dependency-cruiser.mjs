@@ -234,7 +234,7 @@ const LAYERS = [
   {
     name: "generator/contract/diff",
     files: "generator/contract/diff",
-    below: "generator/compile/model generator/contract/inclusion",
+    below: "generator/compile/model generator/contract/metadata generator/contract/inclusion",
     packages: "svc-runtime/internal/generator",
   },
   {
@@ -331,7 +331,7 @@ const LAYERS = [
     name: "generator/dev/page-server",
     files: "generator/dev/page-server/* generator/dev/page-server/calls/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http generator/openapi generator/contract/committed-contract generator/contract/diff generator/dev generator/invoke",
+      "generator/compile/model generator/compile/diagnostics generator/http generator/openapi generator/contract/committed-contract generator/contract/metadata generator/contract/diff generator/dev generator/invoke",
     packages: "svc-runtime/internal/generator svc-runtime/internal/inspect svc-runtime/leader",
     node: "crypto events fs http net os path perf_hooks stream/consumers url zlib",
   },
