@@ -234,7 +234,7 @@ const LAYERS = [
   {
     name: "generator/contract/diff",
     files: "generator/contract/diff",
-    below: "generator/compile/model generator/contract/inclusion",
+    below: "generator/compile/model generator/contract/metadata generator/contract/inclusion",
     packages: "svc-runtime/internal/generator",
   },
   {
@@ -260,9 +260,8 @@ const LAYERS = [
     name: "generator/api",
     files: "generator/api generator/files/kept-contracts",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/files/read-file generator/compile/project generator/compile/generate generator/files/output-files",
+      "generator/compile/model generator/compile/diagnostics generator/compile/project generator/compile/generate generator/files/output-files",
     packages: "svc-runtime/internal/generator",
-    node: "fs timers/promises",
   },
   {
     name: "generator/compile/watch",
@@ -287,7 +286,7 @@ const LAYERS = [
     name: "generator/keys",
     files: "generator/keys/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/files/read-file generator/cli/command-errors",
+      "generator/compile/model generator/compile/diagnostics generator/files/new-files generator/files/read-file generator/cli/command-errors",
     packages: "svc-runtime/leader",
     node: "crypto fs path",
   },
@@ -332,7 +331,7 @@ const LAYERS = [
     name: "generator/dev/page-server",
     files: "generator/dev/page-server/* generator/dev/page-server/calls/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http generator/openapi generator/contract/committed-contract generator/contract/diff generator/dev generator/invoke",
+      "generator/compile/model generator/compile/diagnostics generator/http generator/openapi generator/contract/committed-contract generator/contract/metadata generator/contract/diff generator/dev generator/invoke",
     packages: "svc-runtime/internal/generator svc-runtime/internal/inspect svc-runtime/leader",
     node: "crypto events fs http net os path perf_hooks stream/consumers url zlib",
   },

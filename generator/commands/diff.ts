@@ -21,11 +21,11 @@ import {
   type Difference,
   diffDocuments,
   formatDifferences,
-  InvalidDocument,
   isBroken,
   listDifferences,
   type NamedText,
 } from "../contract/diff.js";
+import { UnreadableMetadata } from "../contract/metadata.js";
 import { buildOptions, readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed, UNREADABLE } from "../files/read-file.js";
 import { generateNow } from "./generate.js";
@@ -62,7 +62,7 @@ function diffContracts(old: NamedText, next: NamedText): Difference[] {
   try {
     return diffDocuments(old, next);
   } catch (error) {
-    throw error instanceof InvalidDocument
+    throw error instanceof UnreadableMetadata
       ? new CommandError(error.message, "compare files that svc-gen wrote")
       : error;
   }

@@ -58,9 +58,9 @@ const OPTIONS = {
 const MAX_SIZE = 2 ** 30;
 
 export const command = defineCommand({
-  details: `Without URL, svc-gen doctor checks generated files, configuration, keys and environment. With the URL of a tool it checks
-connection, TLS, redirects, health, paths, metadata (compared with meta.json of this folder), clock, signature headers, bodies
-and their size limit.
+  details: `Without URL, svc-gen doctor checks generated files, configuration, keys and the variables that the tools declare. With the URL of a
+tool it checks connection, TLS, redirects, health, metadata (compared with meta.json of this folder), signature headers, bodies and
+their size limit.
 
 No probe runs the tool: the server refuses each because of its signature, invalid JSON or values that the contract does not allow.
 Probes are signed with --leader-key, or, if URL is a running svc-gen dev --signed, with the keys of the project. For a signed probe

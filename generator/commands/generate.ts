@@ -47,8 +47,7 @@ With --json each run prints one line: {"diagnostics":[…],"wrote":[…],"millis
   ],
   run: (call) => {
     const options = generateOptions(call);
-    if (call.values.watch) return watch(options, call);
-    return call.values.check ? check(options, call) : write(options, call);
+    return call.values.watch ? watch(options, call) : build(options, call, call.values.check === true);
   },
 });
 
@@ -168,64 +167,43 @@ function startRun(reporter: GenerateCall, last: BuildInfo | undefined) {
   };
 }
 
-async function write(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
+/** Writes the files, or compares them with a new run, which also reads every type with the second reader. */
+async function build(options: GenerateOptions, reporter: GenerateCall, checks: boolean): Promise<number> {
   const last = lastBuildInfo(options.root, buildOptions(options));
   const report = startRun(reporter, last);
-  if (last !== undefined && isFresh(options.root, last)) {
+  const upToDate = () => {
+    if (!reporter.json && !(checks && reporter.quiet)) reporter.print("up to date\n");
+  };
+  if (last !== undefined && (last.checked || !checks) && isFresh(options.root, last)) {
     report(last.diagnostics);
-    if (!reporter.json) reporter.print("up to date\n");
+    upToDate();
     return EXIT.done;
   }
-  const generated = await generateNow(options);
-  const { diagnostics } = generated;
+  const generated = await generateNow(options, checks ? await secondReading() : undefined);
+  const { diagnostics, files } = generated;
   if (hasErrors(diagnostics)) {
     report(diagnostics);
     return EXIT.failure;
   }
-  if (!reporter.json) report(diagnostics);
-  const wrote = writeChanged(options.root, generated.files);
-  if (reporter.json) report(diagnostics, wrote);
-  else reporter.print(wrote.length === 0 ? "up to date\n" : wrote.map((path) => `wrote ${path}\n`).join(""));
-  saveBuildInfo(options, generated);
+  const stale = checks ? staleFiles(options.root, files) : [];
+  const wrote = checks ? [] : writeChanged(options.root, files);
+  const paths = stale.map(({ path }) => path);
+  report(diagnostics, wrote, paths);
+  if (stale.length > 0) {
+    if (!reporter.json) reporter.complain((await import("./stale-report.js")).staleReport(stale));
+    return EXIT.stale;
+  }
+  if (checks && diagnostics.some(({ severity }) => severity === "warning")) return EXIT.failure;
+  saveBuildInfo(options, generated, checks);
+  if (wrote.length === 0) upToDate();
+  else if (!reporter.json) reporter.print(wrote.map((path) => `wrote ${path}\n`).join(""));
   return EXIT.done;
 }
 
-/** Compares the generated files with a new run, which also reads every type with the second reader. */
-async function check(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
-  const last = lastBuildInfo(options.root, buildOptions(options));
-  const report = startRun(reporter, last);
-  const agree = () => {
-    if (!reporter.json && !reporter.quiet) reporter.print("up to date\n");
-  };
-  if (last?.checked && isFresh(options.root, last)) {
-    report(last.diagnostics);
-    agree();
-    return EXIT.done;
-  }
+async function secondReading(): Promise<Review> {
   const { SecondReader } = await import("../compile/second-reader/second-reader.js");
   const reader = new SecondReader();
-  const generated = await generateNow(options, (...tool) => reader.review(...tool));
-  if (hasErrors(generated.diagnostics)) {
-    report(generated.diagnostics);
-    return EXIT.failure;
-  }
-  const stale = staleFiles(options.root, generated.files);
-  report(
-    generated.diagnostics,
-    [],
-    stale.map(({ path }) => path),
-  );
-  if (stale.length > 0) {
-    if (!reporter.json) {
-      const { staleReport } = await import("./stale-report.js");
-      reporter.complain(staleReport(stale));
-    }
-    return EXIT.stale;
-  }
-  if (generated.diagnostics.some(({ severity }) => severity === "warning")) return EXIT.failure;
-  saveBuildInfo(options, generated, true);
-  agree();
-  return EXIT.done;
+  return (...tool) => reader.review(...tool);
 }
 
 async function watch(options: GenerateOptions, reporter: GenerateCall): Promise<number> {

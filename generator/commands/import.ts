@@ -15,10 +15,10 @@ import {
 } from "../cli/command.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { specifier } from "../compile/project/layout.js";
+import { changeLine } from "../contract/diff.js";
 import { UnreadableMetadata } from "../contract/metadata.js";
 import { baseOf, replaceFiles } from "../files/atomic-write.js";
 import { writeNewFiles } from "../files/new-files.js";
-import type { SchemaDifference } from "../import/differences.js";
 import { type Import, type ImportedTool, importTools } from "../import/import-tools.js";
 import { loadMetadata } from "../import/load-metadata.js";
 import { type RefusedTool, readImportable } from "../import/metadata.js";
@@ -26,13 +26,12 @@ import { testText } from "../import/tool-source.js";
 import { packageNameFor } from "../scaffold/names.js";
 import { packageSpecs } from "../scaffold/package-specs.js";
 import { projectAround } from "../scaffold/project-files.js";
-import { printJson } from "../text/json.js";
 import { shownPath } from "./options/shown-path.js";
 
 const OPTIONS = {
   out: { type: "string", value: "DIR", summary: "folder for the classes (default: src)" },
   force: { type: "boolean", summary: "replace existing files" },
-  verbose: { type: "boolean", summary: "print each difference with its JSON pointer" },
+  verbose: { type: "boolean", summary: "print compatible changes too, with their JSON pointers" },
   json: JSON_OPTION,
 } as const;
 
@@ -43,12 +42,11 @@ one file with the types of its schemas, and a class whose invoke returns the fai
 Types that several tools share are written once, to a separate file. If a tool cannot be imported, the others still are, and
 the exit code is 1.
 
-To check the result, svc-gen generates metadata from the new classes in memory and compares it with the original. For each
-tool it prints whether the ports are the same, and the number of differences; --verbose prints each of them.
+To check the result, svc-gen generates metadata from the new classes in memory and compares it with the original by the
+rules of svc-gen diff. For each tool it prints whether the ports are the same, and the number of changes.
 
-With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","retagged","differences"}],
-"shared","refused"}. A difference is {"pointer","imported","generated"}; its values are JSON text, and omitted where
-there is none.`,
+With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","retagged","changes"}],"shared","refused"}.
+A change has the members "kind","port","pointer","old","new","change" of svc-gen diff --json.`,
   options: OPTIONS,
   examples: [
     ["svc-gen import meta.json", "writes src/NAME.ts for each tool in the file"],
@@ -123,19 +121,15 @@ async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): P
 function asData({ tools, shared, refused }: Import, call: CommandContext<typeof OPTIONS>, folder: string) {
   const path = (file: string) => shownPath(call.cwd, join(folder, file));
   return {
-    tools: tools.map(({ fqn, file, className, path: toolPath, samePorts, differences, ...tool }) => ({
+    tools: tools.map(({ fqn, file, className, path: toolPath, samePorts, verdict, retagged, changes }) => ({
       fqn,
       file: path(file),
       class: className,
       path: toolPath,
       samePorts,
-      verdict: tool.verdict,
-      ...(tool.retagged === undefined ? {} : { retagged: tool.retagged }),
-      differences: differences.map(({ pointer, imported, generated }) => ({
-        pointer,
-        ...(imported === undefined ? {} : { imported: printJson(imported) }),
-        ...(generated === undefined ? {} : { generated: printJson(generated) }),
-      })),
+      verdict,
+      retagged,
+      changes,
     })),
     ...(shared === undefined ? {} : { shared: path(shared.file) }),
     refused,
@@ -167,23 +161,21 @@ function report(
   );
 }
 
-function verdict({ samePorts, verdict: judged, differences }: ImportedTool): string {
+function verdict({ samePorts, verdict: judged, changes }: ImportedTool): string {
   if (!samePorts) return "the ports differ";
-  if (differences.length === 0) return "the same";
-  const notation = `${plural(differences.length, "difference")} of notation`;
-  return judged === "same" || judged === "compatible"
-    ? `the ports are the same; ${notation}`
-    : `the ports are the same, but their types differ; ${notation}`;
+  if (judged === "same") return "the same";
+  const differ = judged === "compatible" ? "" : ", but their types differ";
+  return `the ports are the same${differ}; ${plural(changes.length, "change")}`;
 }
 
 function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
-  const { differences, samePorts, retagged, isUndescribed } = tool;
+  const { samePorts, retagged, isUndescribed } = tool;
+  const changes = tool.changes.filter(({ kind }) => isVerbose || (samePorts && kind !== "compatible"));
   return [
     ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
-    ...(samePorts ? tool.changes.map((change) => escaped(change, MAX_PLACE)) : []),
+    ...changes.map((change) => escaped(changeLine(change), MAX_PLACE)),
     ...(retagged === undefined ? [] : [describeTags(retagged)]),
     ...(isUndescribed ? ["the tool has no description, which svc-gen requires: write one in description()"] : []),
-    ...(isVerbose ? differences.map(describe) : []),
   ];
 }
 
@@ -192,19 +184,8 @@ function describeTags({ tag, content }: NonNullable<ImportedTool["retagged"]>): 
   return `the old output distinguishes variants by the member ${was}, which svc-gen does not support; results are now {"VARIANT":{...}}: register the tool as a new version, and change the programs that read its results`;
 }
 
-function describe({ pointer, imported, generated }: SchemaDifference): string {
-  const at = place(pointer);
-  if (imported === undefined) return `${at}: ${value(generated)} is added`;
-  if (generated === undefined) return `${at}: ${value(imported)} is omitted`;
-  return `${at}: ${value(imported)} becomes ${value(generated)}`;
-}
-
 const MAX_PLACE = 200;
 
-function place(pointer: string): string {
-  return escaped(pointer, MAX_PLACE);
-}
-
-function value(json: SchemaDifference["imported"]): string {
-  return json === undefined ? "nothing" : escaped(printJson(json), 60);
+function place(text: string): string {
+  return escaped(text, MAX_PLACE);
 }

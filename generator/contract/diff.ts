@@ -4,11 +4,12 @@
  * results that an old caller expects.
  */
 
-import { derivePorts, JsonError, MAX_VALUES, PortError, truncated } from "svc-runtime/internal/generator";
+import { derivePorts, MAX_VALUES, PortError, truncated } from "svc-runtime/internal/generator";
 import { ANNOTATIONS } from "../compile/keywords.js";
-import { isStackOverflow, type Json, JsonObject, object, printJson, readJson } from "../text/json.js";
+import { isStackOverflow, type Json, JsonObject, object, printJson } from "../text/json.js";
 import { type ExcludedValue, findExcluded } from "./inclusion/inclusion.js";
 import { type Node, type SchemaDocument, SchemaNodes, type SchemaPlace, TooLarge } from "./inclusion/schema-node.js";
+import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "./metadata.js";
 import {
   dereferenced,
   listAt,
@@ -18,9 +19,6 @@ import {
   referencePointer,
   resolveReference,
 } from "./schema-reader.js";
-
-/** Thrown for a text that is not a `meta.json`. The message has the name of the file. */
-export class InvalidDocument extends Error {}
 
 export interface Difference {
   /** The FQN without the version, which is in `before` and `after`. */
@@ -56,7 +54,7 @@ export interface NamedText {
 /**
  * Compares two `meta.json` files, tool by tool.
  *
- * @throws InvalidDocument
+ * @throws UnreadableMetadata
  */
 export function diffDocuments(oldText: NamedText, newText: NamedText): Difference[] {
   const before = toolsOf(oldText);
@@ -128,42 +126,22 @@ export function listDifferences(differences: readonly Difference[]): object[] {
   );
 }
 
-function toolsOf({ name, text }: NamedText): Map<string, JsonObject> {
-  const all = orInvalidDocument(name, () => readJson(text));
-  return new Map((Array.isArray(all) ? all : [all]).map((each) => [requireFqn(each, name).split("@")[0] ?? "", each]));
+/** The tools of a document by name, without versions. */
+function toolsOf({ name, text }: NamedText): Map<string, JudgedMetadata> {
+  return new Map(readMetadata(Buffer.from(text), name).map((tool) => [tool.fqn.split("@")[0] ?? "", tool]));
 }
 
-function requireFqn(document: Json, name: string): string {
-  const fqn = document instanceof JsonObject ? document.get("fqn") : undefined;
-  if (typeof fqn !== "string") throw new InvalidDocument(`${name} is not a meta.json: a tool has no fqn`);
-  return fqn;
+function toolVersion(tool: JudgedMetadata | undefined): string {
+  return tool?.fqn.split("@")[1] ?? "";
 }
 
-function toolVersion(document: JsonObject | undefined): string {
-  return String(document?.get("fqn")).split("@")[1] ?? "";
-}
-
-/** Reports errors of {@link readJson} and {@link derivePorts} as errors of the named file. */
-function orInvalidDocument<T>(name: string, read: () => T): T {
+function sideOf(tool: JudgedMetadata, name: string): Side {
   try {
-    return read();
+    return { ...tool, ports: derivePorts(printJson(tool.input), printJson(tool.output)) };
   } catch (error) {
-    if (error instanceof JsonError || error instanceof PortError) {
-      throw new InvalidDocument(`${name} is not a meta.json: ${error.message}`);
-    }
+    if (error instanceof PortError) throw new UnreadableMetadata(`${tool.fqn} in ${name}: ${error.message}`);
     throw error;
   }
-}
-
-function sideOf(document: JsonObject, name: string): Side {
-  const input = document.get("input_schema") ?? null;
-  const output = document.get("output_schema") ?? null;
-  return {
-    document,
-    input,
-    output,
-    ports: orInvalidDocument(name, () => derivePorts(printJson(input), printJson(output))),
-  };
 }
 
 function compare(before: Side, after: Side): Pick<Difference, "verdict" | "changes"> {
@@ -217,11 +195,8 @@ function compare(before: Side, after: Side): Pick<Difference, "verdict" | "chang
   return { verdict: worst ?? "same", changes: found };
 }
 
-interface Side {
-  readonly document: JsonObject;
+interface Side extends JudgedMetadata {
   readonly ports: ReturnType<typeof derivePorts>;
-  readonly input: Json;
-  readonly output: Json;
 }
 
 type PortList = ReturnType<typeof derivePorts>["inputPorts"];
@@ -368,13 +343,13 @@ function portNodes(current: () => SchemaNodes, object: PortObject): (name: strin
   };
 }
 
-function inputRoot(input: Json): PortObject {
-  const document = { schema: input as JsonObject, pointer: "/input_schema" };
+function inputRoot(input: JsonObject): PortObject {
+  const document = { schema: input, pointer: "/input_schema" };
   return target({ ...document, document });
 }
 
-function payload(output: Json, tag: string): PortObject {
-  const document = { schema: output as JsonObject, pointer: "/output_schema" };
+function payload(output: JsonObject, tag: string): PortObject {
+  const document = { schema: output, pointer: "/output_schema" };
   const root = target({ ...document, document });
   for (const [index, each] of listAt(root.schema, "oneOf").entries()) {
     const variant = target({ document, schema: each, pointer: `${root.pointer}/oneOf/${index}` });

@@ -79,7 +79,6 @@ export function readListing(
   }
   const isList = !isAnswer && Array.isArray(all);
   const documents = isList ? (all as readonly Json[]) : [all];
-  if (documents.length === 0) throw refuse("the list is empty");
   const names = new Set<string>();
   return documents.map((document, at) => {
     try {

@@ -2,20 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  ENV_ADMIN_ADDR,
-  ENV_BIND_ADDR,
-  ENV_LOG_LEVEL,
-  ENV_TLS_CERT_PATH,
-  ENV_TLS_KEY_PATH,
-  ENV_TOOLKIT_CONFIG_PATH,
-  hiddenPath,
-  LOG_LEVELS,
-  parseListenAddress,
-  strayVariables,
-} from "svc-runtime/internal/config";
+import { ENV_TOOLKIT_CONFIG_PATH, hiddenPath } from "svc-runtime/internal/config";
 import { errorsIn } from "../compile/diagnostics/diagnostics.js";
-import { escapeControls, quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { escapeControls, shellWord } from "../compile/diagnostics/quote.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { ENV_FILE, readEnvFile } from "../files/env-file.js";
@@ -45,7 +34,6 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
     checkConfiguration(file, checked, cwd),
     checkKeys(keyFile, cwd, checked),
     ...checkPairs(questions, checked),
-    checkEnvironment(env),
     ...checkEnvFile(project.root, env),
     ...(await checkVariables(questions)),
   ];
@@ -108,33 +96,6 @@ export function checkConfiguration(file: string | undefined, checked: CheckedCon
 const ROWS = ["must be JSON: …", "must not be writable by every user of this machine", "has no entry"].map(
   (row) => [row.replace(" …", ""), ` (see docs/troubleshooting.md: ${row})`] as const,
 );
-
-function checkEnvironment(env: ProjectQuestions["env"]): Check {
-  const faults: [detail: string, next: string][] = [];
-  for (const { name, nearest } of strayVariables(env)) {
-    const next = nearest === undefined ? "unset it; docs/settings.md lists the settings" : `did you mean ${nearest}?`;
-    faults.push([`${quoted(name)} is not a known setting`, next]);
-  }
-  for (const name of [ENV_BIND_ADDR, ENV_ADMIN_ADDR]) {
-    const text = env[name];
-    if (text === undefined || parseListenAddress(text) !== undefined) continue;
-    const row = "(see docs/troubleshooting.md: expected an IP literal and a port)";
-    faults.push([`${name} is not an IP literal and a port`, `use one such as 0.0.0.0:8080 or [::]:8080 ${row}`]);
-  }
-  const level = env[ENV_LOG_LEVEL];
-  if (level !== undefined && !LOG_LEVELS.includes(level)) {
-    faults.push([`${ENV_LOG_LEVEL} is not a log level`, `use one of ${LOG_LEVELS.join(", ")}`]);
-  }
-  const tls = [ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH];
-  const missing = tls.filter((name) => !env[name]);
-  if (missing.length > 0 && tls.some((name) => env[name] !== undefined)) {
-    const detail = missing.length === 1 ? `only one of ${tls.join(" and ")} is set` : `${tls.join(" and ")} are empty`;
-    faults.push([detail, "set both or unset both"]);
-  }
-  if (faults.length === 0) return good("environment", "all settings are known and valid");
-  const [details, steps] = [faults.map(([detail]) => detail), faults.map(([, next]) => next)];
-  return bad("environment", details.join("; "), steps.join("; "));
-}
 
 /** Names the variables of `.env` that only `svc-gen dev` reads. */
 function checkEnvFile(root: string, env: ProjectQuestions["env"]): Check[] {

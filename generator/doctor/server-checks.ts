@@ -39,7 +39,6 @@ export interface ServerQuestions {
 const TIMEOUT_MS = 15_000;
 /** Time limit, in milliseconds, for a gateway to reject an announced length; otherwise it waits for the body. */
 const ANNOUNCED_MS = 3_000;
-const MAX_CLOCK_MS = 60_000;
 const MIN_CERTIFICATE_DAYS = 7;
 const DAY_MS = 86_400_000;
 /** Invalid JSON, so that an unsigned server rejects it too. */
@@ -82,10 +81,8 @@ class ServerDoctor {
   }
 
   async run(): Promise<void> {
-    const began = Date.now();
     const health = await this.#connect();
     if (health === undefined) return;
-    const middle = (began + Date.now()) / 2;
     if (health.status >= 300 && health.status < 400) {
       const to = printable(headerOf(health, "location") ?? "nowhere");
       const next = "leaders do not follow redirects: register the target address, or remove the redirect";
@@ -102,8 +99,6 @@ class ServerDoctor {
     const metadata = await this.#checkMetadata();
     // The remaining checks need a tool at this address.
     if (metadata === "not found") return;
-    await this.#checkRouting();
-    this.#report(this.#checkClock(health, middle));
     const isSigned = await this.#checkMode();
     const arrived = isSigned ? await this.#checkHeaders() : false;
     if (isSigned === false) {
@@ -155,13 +150,6 @@ class ServerDoctor {
           : "the tool reports itself unhealthy, or its health() took too long";
       this.#report(bad("health", `${status}: ${why}`, "check the server's log"));
     } else this.#report(this.#unexpected("health", answer));
-    const head = await this.#ask({ method: "HEAD", url: this.#at("/health") });
-    if ("failure" in head) this.#report(this.#failed("head", head));
-    else if (head.status === status) this.#report(good("head", `${head.status}, the same as GET`));
-    else {
-      const next = "configure the gateway to pass HEAD unchanged: load balancers use it for health checks";
-      this.#report(bad("head", `HEAD answers ${head.status}, GET answers ${status}`, next));
-    }
   }
 
   /** Next step for an address without a tool: the tools at the same origin. */
@@ -171,25 +159,6 @@ class ServerDoctor {
     if (all === undefined) return "pass the address of a tool, such as https://tools.example/sum";
     const shown = all.slice(0, 5).map(([url]) => printable(url));
     return shown.length === 0 ? "the server has no tools" : `the server has the tools ${shown.join(", ")}`;
-  }
-
-  /** Requests unknown paths and methods, to detect a gateway that answers instead of the server. */
-  async #checkRouting(): Promise<void> {
-    const unknown = await this.#get(`/doctor-${randomBytes(6).toString("hex")}`);
-    if ("failure" in unknown) this.#report(this.#failed("unknown paths", unknown));
-    else if (unknown.status === 404) {
-      const source = errorOf(unknown) === undefined ? "from the gateway" : "from the server";
-      this.#report(good("unknown paths", `404 ${source}`));
-    } else {
-      const next =
-        "configure the gateway or application that answers every path: leaders would read its pages as answers";
-      this.#report(bad("unknown paths", `${unknown.status}, expected 404`, next));
-    }
-    const get = await this.#get("/invoke");
-    if ("failure" in get) this.#report(this.#failed("methods", get));
-    else if (get.status === 405 && headerOf(get, "allow") === "POST")
-      this.#report(good("methods", "GET /invoke answers 405"));
-    else this.#report(this.#unexpected("methods", get, "GET /invoke: "));
   }
 
   async #checkMetadata(): Promise<JudgedMetadata | "not found" | undefined> {
@@ -248,16 +217,6 @@ class ServerDoctor {
       first === undefined ? detail : `${detail}: ${first.kind}: ${printable(changeText(first))}`,
       next,
     );
-  }
-
-  #checkClock(health: ExchangeResponse, here: number): Check {
-    const there = Date.parse(headerOf(health, "date") ?? "");
-    if (Number.isNaN(there)) return skipped("clock", "the answer has no Date header");
-    // Date has a resolution of one second, so half a second is added.
-    const away = Math.round((there + 500 - here) / 1000);
-    if (Math.abs(away) * 1000 <= MAX_CLOCK_MS) return good("clock", `within ${Math.abs(away)} s of this machine`);
-    const next = "synchronise the clocks of both machines by NTP: certificates, logs and leaders depend on them";
-    return bad("clock", `${Math.abs(away)} s ${away > 0 ? "ahead of" : "behind"} this machine`, next);
   }
 
   /** Whether signatures are required; undefined if unknown. */

@@ -61,17 +61,7 @@ export function isWithin(folder: string, path: string): boolean {
  * @throws UnwritableError with the path of the link
  */
 export function refuseLinks(base: string, target: string): void {
-  refuseLinkedFolders(base, target);
-  refuseLink(target);
-}
-
-/**
- * Rejects a path in which a folder below the base is a link. The file itself may be one.
- *
- * @throws UnwritableError with the path of the link
- */
-export function refuseLinkedFolders(base: string, target: string): void {
-  for (const folder of foldersBetween(base, target)) refuseLink(folder);
+  for (const path of [...foldersBetween(base, target), target]) refuseLink(path);
 }
 
 function refuseLink(path: string): void {

@@ -1,6 +1,6 @@
 /** Writes new files, all or none. Existing files are never replaced. */
 
-import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fchmodSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { baseOf, makeFolders, UnwritableError } from "./atomic-write.js";
 
@@ -27,6 +27,8 @@ export function writeNewFiles(root: string, files: readonly NewFile[]): void {
       const file = openSync(target, "wx", isPrivate ? 0o600 : 0o666);
       made.push(target);
       try {
+        // Whatever the umask is.
+        if (isPrivate && process.platform !== "win32") fchmodSync(file, 0o600);
         writeFileSync(file, content);
       } finally {
         closeSync(file);

@@ -5,24 +5,19 @@ import { derivePorts } from "svc-runtime/internal/generator";
 import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { errorsIn } from "../compile/diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../compile/generate.js";
-import { changeLine, diffDocuments, type NamedText } from "../contract/diff.js";
-import { pointerStep } from "../contract/schema-reader.js";
+import { type Difference, diffDocuments, type NamedText } from "../contract/diff.js";
 import { type Json, JsonObject, printJson } from "../text/json.js";
 import { metaDocuments, metaJsonIn } from "../tools/meta-documents.js";
-import { differencesOf, type SchemaDifference } from "./differences.js";
 import type { ImportableTool, RefusedTool } from "./metadata.js";
 import { type SourceFile, type Sources, type ToolSource, toolSources } from "./tool-source.js";
 
 export interface ImportedTool extends ToolSource {
   readonly fqn: string;
-  /** Differences between the imported metadata and that of the generated class. */
-  readonly differences: readonly SchemaDifference[];
   /** Whether the ports equal those of the imported tool. */
   readonly samePorts: boolean;
-  /** Whether callers of the imported tool can call the new one, according to `svc-gen diff`. */
-  readonly verdict: ReturnType<typeof diffDocuments>[number]["verdict"];
-  /** Incompatible changes, one line each. */
-  readonly changes: readonly string[];
+  /** Whether callers of the imported tool can call the new one, and why, according to `svc-gen diff`. */
+  readonly verdict: Difference["verdict"];
+  readonly changes: Difference["changes"];
   readonly retagged: ImportableTool["retagged"];
   /** Whether the imported tool has no description. */
   readonly isUndescribed: boolean;
@@ -114,43 +109,34 @@ function documentsOf({ files }: Result): ReadonlyMap<Json | undefined, JsonObjec
 function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject): ImportedTool {
   const [input, output] = [generated.get("input_schema") as JsonObject, generated.get("output_schema") as JsonObject];
   const ports = derivePorts(printJson(input), printJson(output));
-  const judged = diffDocuments(documentText(tool), { name: "the new metadata", text: printJson(generated) });
+  const next = { name: "the new metadata", text: printJson(generated) };
+  const [judged] = diffDocuments(documentText(tool, source, generated), next);
   return {
     ...source,
     fqn: tool.fqn,
-    differences: [
-      ...documentDifferences(tool, source, generated),
-      ...differencesOf(tool.input, input, "/input_schema"),
-      ...differencesOf(tool.output, output, "/output_schema"),
-    ],
     samePorts: isDeepStrictEqual(ports, tool.ports),
-    verdict: judged[0]?.verdict ?? "breaking",
-    changes: judged.flatMap(({ changes }) => changes.filter(({ kind }) => kind !== "compatible").map(changeLine)),
+    verdict: judged?.verdict ?? "breaking",
+    changes: judged?.changes ?? [],
     retagged: tool.retagged,
     isUndescribed: !/\S/.test(tool.description),
   };
 }
 
-/** Imported metadata as a document with the schemas that define its ports. */
-function documentText({ fqn, description, document, input, output }: ImportableTool): NamedText {
+/**
+ * Imported metadata as a document with the schemas that define its ports. Only the path of its URL counts, because the
+ * host depends on the deployment.
+ */
+function documentText(tool: ImportableTool, source: ToolSource, generated: JsonObject): NamedText {
+  const { fqn, description, document, input, output } = tool;
+  const url = tool.path === source.path ? generated.get("url") : document.get("url");
   const members = new Map<string, Json>([
+    ["timeout", generated.get("timeout") ?? null],
     ...document.members,
+    ["url", url ?? null],
     ["fqn", fqn],
     ["description", description],
     ["input_schema", input],
     ["output_schema", output],
   ]);
   return { name: "the imported metadata", text: printJson(new JsonObject(members)) };
-}
-
-/** Differences in the other members. Compares only the path of the URL, because the host depends on the deployment. */
-function documentDifferences(tool: ImportableTool, source: ToolSource, generated: JsonObject): SchemaDifference[] {
-  const found: SchemaDifference[] = [];
-  for (const name of new Set([...tool.document.members.keys(), ...generated.members.keys()])) {
-    if (name === "input_schema" || name === "output_schema") continue;
-    const [imported, value] = [tool.document.get(name), generated.get(name)];
-    const same = imported === value || (name === "url" && tool.path === source.path);
-    if (!same) found.push({ pointer: `/${pointerStep(name)}`, imported, generated: value });
-  }
-  return found;
 }

@@ -44,6 +44,7 @@ export function readImportable(bytes: Uint8Array, name: string): Importable {
     throw new UnreadableMetadata(`${name} has ${bytes.length} bytes; the limit is ${MAX_METADATA_BYTES}`);
   }
   const listing = readListing(bytes, name);
+  if (listing.length === 0) throw new UnreadableMetadata(`${name} is not metadata: the list is empty`);
   if (listing.length > MAX_TOOLS) {
     throw new UnreadableMetadata(`${name} has ${listing.length} tools; the limit is ${MAX_TOOLS}`);
   }

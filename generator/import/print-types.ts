@@ -9,7 +9,6 @@ export type TypeNode =
   | { readonly kind: "list"; readonly item: TypeNode }
   | { readonly kind: "tuple"; readonly items: readonly TupleItem[] }
   | ObjectNode
-  | { readonly kind: "generic"; readonly name: string; readonly argument: TypeNode }
   | { readonly kind: "union" | "intersection"; readonly parts: readonly TypeNode[] };
 
 export interface TupleItem {
@@ -70,8 +69,6 @@ function printType(type: TypeNode): string {
       return type.text;
     case "list":
       return `${printPart(type.item)}[]`;
-    case "generic":
-      return `${type.name}<${printType(type.argument)}>`;
     case "tuple": {
       const items = type.items.map(printItem);
       return shortLine(`[${items.join(", ")}]`) ?? `[\n${items.map((item) => `${indented(item)},\n`).join("")}]`;

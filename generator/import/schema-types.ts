@@ -6,19 +6,15 @@
 import { literal } from "../compile/emit/print-literal.js";
 import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS } from "../compile/keywords.js";
 import { isArgument } from "../compile/types/constraints.js";
-import { slowPart } from "../compile/types/slow-patterns.js";
 import {
   DEFINITIONS,
   dereferenced,
   keyword,
   listAt,
   namedSchemas,
-  pointerStep,
   referenceOf,
-  referencePointer,
   referenceSteps,
   resolveReference,
-  typeNames,
   valuesOf,
   withKeyword,
   withoutKeywords,
@@ -38,24 +34,18 @@ import { allOf, isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas
 import type { Declaration, EnumNode, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
 import { nameFromPath, TypeNames } from "./type-names.js";
 
-export interface ToolTypes {
-  /** Types that `Input` and `Output` use, followed by those two. */
-  readonly declarations: readonly Declaration[];
-  readonly usesDataRef: boolean;
-}
-
-/** Types of the input and the output. The schemas must define ports that the network accepts. */
-export function typesOf(input: JsonObject, output: JsonObject, className: string): ToolTypes {
+/**
+ * Types of the input and the output: those that `Input` and `Output` use, followed by these two. The schemas must define
+ * ports that the network accepts.
+ */
+export function typesOf(input: JsonObject, output: JsonObject, className: string): readonly Declaration[] {
   const definitions = [input, output].flatMap((schema) => [...definitionsOf(schema).keys()]);
   const types = new SchemaTypes(new TypeNames(className, definitions), input, output);
   const inputType = types.input();
   types.declareDefinitions();
   const outputType = types.output();
   types.declareDefinitions();
-  return {
-    declarations: [...types.declarations, inputType, outputType],
-    usesDataRef: types.usesDataRef,
-  };
+  return [...types.declarations, inputType, outputType];
 }
 
 type Side = "input" | "output";
@@ -64,17 +54,11 @@ interface SchemaPosition {
   readonly side: Side;
   /** Path from the member or definition after which the type is named. */
   readonly path: readonly string[];
-  readonly pointer: string;
   readonly depth: number;
   /** Definition that directly contains the type, outside objects and lists. The type must not refer to it. */
   readonly within: JsonObject | undefined;
   /** Definitions that are merged into the enclosing types. */
   readonly merged: readonly Json[];
-  /**
-   * Whether this is a tuple that is the whole value of a `one` port, or an element of such a tuple. Its integers are
-   * bigints and must be converted.
-   */
-  readonly isOneTuple: boolean;
 }
 
 /** A type and its documentation. */
@@ -111,7 +95,6 @@ const WIDE_FORMATS: Readonly<Record<string, "int64" | "uint64">> = {
 
 class SchemaTypes {
   readonly declarations: Declaration[] = [];
-  usesDataRef = false;
   /** Names of the types for schemas that are referenced. */
   readonly #named = new Map<JsonObject, string>();
   readonly #undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: SchemaPosition }[] = [];
@@ -148,9 +131,7 @@ class SchemaTypes {
   output(): Declaration {
     const at = start("output");
     const root = this.#oneHop(this.#outputSchema, "output");
-    const parts = listAt(root, "oneOf").map((variant, index) =>
-      this.#variant(variant, below(at, [], `/oneOf/${index}`)),
-    );
+    const parts = listAt(root, "oneOf").map((variant) => this.#variant(variant, below(at, [])));
     const comment = printComment({ description: descriptionOf(root), tags: [] }, []);
     return { comment, name: "Output", type: parts.length === 1 ? (parts[0] as TypeNode) : { kind: "union", parts } };
   }
@@ -161,7 +142,7 @@ class SchemaTypes {
       return text(literal([whole.get("const"), ...listAt(whole, "enum")].find((name) => typeof name === "string")));
     }
     const [[name, payload] = ["", true as Json]] = namedSchemas(whole, "properties");
-    const inner = below(at, [name], `/properties/${pointerStep(name)}`);
+    const inner = below(at, [name]);
     const type = withoutRest(this.#object(this.#oneHop(payload, "output"), inner, true));
     const comment = printComment(this.#documentation(whole), []);
     return { kind: "object", members: [{ comment, name, optional: false, type }] };
@@ -200,13 +181,7 @@ class SchemaTypes {
       return { type: union(values.map((value) => text(literal(value)))), ...this.#comment(whole, []) };
     }
     const types = whole.get("type");
-    if (!Array.isArray(types)) return this.#single(whole, at);
-    const constraint = isSame([...types].sort(), ["array", "boolean", "number", "object", "string"]);
-    if (constraint) return { type: text("NonNullable<unknown>"), ...this.#comment(whole, []) };
-    if (isSame([...types].sort(), ["array", "object"]) && !STRUCTURE.some((keyword) => whole.members.has(keyword))) {
-      return { type: text("object"), ...this.#comment(whole, []) };
-    }
-    return this.#several(whole, types, at);
+    return Array.isArray(types) ? this.#several(whole, types, at) : this.#single(whole, at);
   }
 
   /** Named type of a referenced definition; undefined if the reference has keywords to merge. */
@@ -248,8 +223,7 @@ class SchemaTypes {
     this.#named.set(schema, name);
     // References in a shared definition are resolved in one document, so that recursion ends.
     const side = isShared ? "input" : at.side;
-    const pointer = referencePointer(`/${side}_schema`, reference);
-    const place: SchemaPosition = { ...start(side), path: [name], pointer, within: schema };
+    const place: SchemaPosition = { ...start(side), path: [name], within: schema };
     this.#undeclared.push({ name, schema, at: place });
     return name;
   }
@@ -311,7 +285,7 @@ class SchemaTypes {
     const common = base.members.size > 0 && ![...base.members.keys()].every((name) => name === "type");
     const parts = branches.map((branch, index) => {
       const whole = common ? allOf(base, branch) : branch;
-      return this.#type(whole, below(at, [`${index + 1}`], `/anyOf/${index}`, true));
+      return this.#type(whole, below(at, [`${index + 1}`], true));
     });
     return { type: union(parts), ...this.#comment(schema, []) };
   }
@@ -338,7 +312,7 @@ class SchemaTypes {
     if (type === "object") return this.#objectOrMap(schema, at);
     if (type === "array") return this.#list(schema, at);
     if (type === "string") return this.#text(schema, at.side);
-    if (type === "integer" || type === "number") return this.#number(schema, type, at.isOneTuple);
+    if (type === "integer" || type === "number") return this.#number(schema, type);
     if (type === "boolean" || type === "null") return { type: text(type), ...this.#comment(schema, []) };
     if (type === undefined) {
       if (schema.members.has("properties")) return this.#objectOrMap(schema, at);
@@ -368,8 +342,7 @@ class SchemaTypes {
     return { type: text("string"), ...this.#comment(schema, constraints) };
   }
 
-  /** @param inOneTuple whether this is an element of a tuple that is the whole value of a `one` port */
-  #number(schema: JsonObject, type: "integer" | "number", inOneTuple: boolean): Converted {
+  #number(schema: JsonObject, type: "integer" | "number"): Converted {
     const constraints = tagsOf(schema, NUMBER_KEYWORDS);
     if (type === "number") return { type: text("number"), ...this.#comment(schema, constraints) };
     const format = schema.get("format");
@@ -378,7 +351,7 @@ class SchemaTypes {
     if (wide !== undefined) {
       return { type: text("bigint"), ...this.#comment(schema, [{ name: "format", text: wide }, ...constraints]) };
     }
-    if (format === "int128" || format === "uint128" || isLarge || (inOneTuple && format === undefined)) {
+    if (format === "int128" || format === "uint128" || isLarge) {
       return { type: text("bigint"), ...this.#comment(schema, constraints) };
     }
     const range =
@@ -400,7 +373,7 @@ class SchemaTypes {
     const prefix = schema.get("prefixItems") ?? (Array.isArray(items) ? items : undefined);
     if (Array.isArray(prefix) && prefix.length <= MAX_TUPLE) return this.#tuple(schema, prefix, at);
     if (items === false) return { type: { kind: "tuple", items: [] }, ...this.#comment(schema, []) };
-    const inner = below(at, ["Item"], "/items");
+    const inner = below(at, ["Item"]);
     const item = this.#convert(Array.isArray(items) ? true : (items ?? true), inner);
     const isPlain = printComment(item.documentation, []) === "" && item.type.kind !== "union" && item.type !== UNKNOWN;
     if (isPlain && !item.constraints.some(({ name }) => LIST_KEYWORDS.includes(name))) {
@@ -415,26 +388,16 @@ class SchemaTypes {
     const minItems = Number(schema.get("minItems") ?? 0);
     const maxItems = schema.get("maxItems");
     const rest = schema.get(schema.members.has("prefixItems") ? "items" : "additionalItems");
-    const place = (name: string, pointer: string): SchemaPosition => {
-      return { ...below(at, [name], pointer), isOneTuple: at.isOneTuple };
-    };
     const items = prefix.map((item, index): TupleItem => {
       const optional = index >= minItems;
-      const type = this.#type(optional ? withoutNull(item) : item, place(`Item${index + 1}`, `/prefixItems/${index}`));
+      const type = this.#type(optional ? withoutNull(item) : item, below(at, [`Item${index + 1}`]));
       return { type, mark: optional ? "optional" : "required" };
     });
     if (rest === false || maxItems === prefix.length) {
       return { type: { kind: "tuple", items }, ...this.#comment(schema, tagsOf(schema, ["uniqueItems"])) };
     }
-    const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
-    const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
-    // svc-gen writes `items` with only an `anyOf` for a tuple with elements after its rest element.
-    const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
-    others.forEach((item, index) => {
-      const type = this.#type(item, place(`Rest${index + 1}`, "/items"));
-      items.push({ type, mark: index === 0 ? "rest" : "required" });
-    });
-    const isLonger = !isMiddle && minItems > prefix.length;
+    items.push({ type: this.#type(rest ?? true, below(at, ["Rest"])), mark: "rest" });
+    const isLonger = minItems > prefix.length;
     const tags = tagsOf(schema, [...(isLonger ? ["minItems"] : []), "maxItems", "uniqueItems"]);
     return { type: { kind: "tuple", items }, ...this.#comment(schema, tags) };
   }
@@ -465,41 +428,20 @@ class SchemaTypes {
       return { kind: "object", members, rest: text("never") };
     }
     if (undeclared === undefined || undeclared === true) return { kind: "object", members };
-    const rest = this.#type(undeclared, below(inner, ["Value"], "/additionalProperties"));
+    const rest = this.#type(undeclared, below(inner, ["Value"]));
     return rest === UNKNOWN || members.length === 0 ? { kind: "object", members, rest } : besides(members, rest);
   }
 
   #member(name: string, schema: Json, required: boolean, port: boolean, outer: SchemaPosition): MemberNode {
-    const at = below(outer, [name], `/properties/${pointerStep(name)}`);
-    const whole = this.#oneHop(schema, at.side);
-    const isMany = port && whole.get("type") === "array";
+    const at = below(outer, [name]);
+    const isMany = port && this.#oneHop(schema, at.side).get("type") === "array";
     // An optional list would be a single value, so a list port is always a required member.
     const optional = !required && !isMany;
     const { type, documentation, constraints } = this.#convert(
       optional ? withoutNull(withoutDefault(schema)) : schema,
-      { ...at, isOneTuple: port && required && !isMany && whole.members.has("prefixItems") },
+      at,
     );
-    const isOne = port && required && !isMany && this.#isList(schema, at.side);
-    const comment = printComment(documentation, constraints);
-    return { comment, name, optional, type: isOne ? this.#asOneValue(type, at.side) : type };
-  }
-
-  /** Whether the type of a schema is a list and nothing else. */
-  #isList(schema: Json, side: Side, hops = 0): boolean {
-    if (!(schema instanceof JsonObject) || hops > MAX_DEPTH) return false;
-    const next = this.#oneHop(schema, side);
-    if (next !== schema) return this.#isList(next, side, hops + 1);
-    const [only, ...more] = listAt(schema, "anyOf");
-    if (only !== undefined && more.length === 0) return this.#isList(only, side, hops + 1);
-    // A tuple whose elements need different conversions is a single value, not a `many` port.
-    return isSame(typeNames(schema), ["array"]) && !schema.members.has("prefixItems");
-  }
-
-  /** Makes a list a single value instead of a `many` port. */
-  #asOneValue(type: TypeNode, side: Side): TypeNode {
-    if (side === "input") return union([type, text("null")]);
-    this.usesDataRef = true;
-    return { kind: "generic", name: "DataRef", argument: type };
+    return { comment: printComment(documentation, constraints), name, optional, type };
   }
 
   /** Schema that a reference refers to, or the schema itself; an empty schema if there is none. */
@@ -527,9 +469,6 @@ class SchemaTypes {
   }
 }
 
-/** Keywords for the content of lists and objects. */
-const STRUCTURE = ["properties", "required", "additionalProperties", "patternProperties", "items", "prefixItems"];
-
 function descriptionOf(schema: JsonObject): string {
   const description = schema.get("description");
   return typeof description === "string" ? commentText(description) : "";
@@ -544,15 +483,14 @@ function tagsOf(schema: JsonObject, keywords: readonly string[]): Tag[] {
   });
 }
 
-/** Text of a tag that sets a keyword; undefined if svc-gen would refuse the tag. */
+/** Text of a tag that sets a keyword; undefined if the keyword has no such value. */
 function argumentText(keyword: ConstraintKeyword, value: Json): string | undefined {
   const { takes } = CONSTRAINTS[keyword];
   if (takes === "true") return value === true ? "" : undefined;
   const isText = takes === "name" || takes === "regex";
   if (isText !== (typeof value === "string")) return undefined;
   const argument = takes === "regex" ? patternText(String(value)) : isText ? String(value) : printJson(value);
-  if (argument === undefined || !isArgument(keyword, argument)) return undefined;
-  return takes === "regex" && slowPart(argument)?.growth === "exponential" ? undefined : argument;
+  return argument !== undefined && isArgument(keyword, argument) ? argument : undefined;
 }
 
 function distinctTags(tags: readonly Tag[]): Tag[] {
@@ -563,22 +501,18 @@ function start(side: Side): SchemaPosition {
   return {
     side,
     path: [],
-    pointer: `/${side}_schema`,
     depth: 0,
     within: undefined,
     merged: [],
-    isOneTuple: false,
   };
 }
 
-function below(at: SchemaPosition, path: readonly string[], pointer: string, isDirect = false): SchemaPosition {
+function below(at: SchemaPosition, path: readonly string[], isDirect = false): SchemaPosition {
   return {
     ...at,
     path: [...at.path, ...path],
-    pointer: at.pointer + pointer,
     depth: at.depth + 1,
     within: isDirect ? at.within : undefined,
-    isOneTuple: false,
   };
 }
 

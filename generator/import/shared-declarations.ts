@@ -34,10 +34,6 @@ export function namesIn(type: Declaration["type"], names = new Set<string>()): R
     case "list":
       namesIn(type.item, names);
       break;
-    case "generic":
-      names.add(type.name);
-      namesIn(type.argument, names);
-      break;
     case "tuple":
       for (const item of type.items) namesIn(item.type, names);
       break;

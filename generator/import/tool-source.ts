@@ -41,20 +41,22 @@ export function toolSources(tools: readonly ImportableTool[]): Sources {
     const name = className(stem);
     return { tool, stem, path, name, types: typesOf(tool.input, tool.output, name) };
   });
-  const shared = sharedDeclarations(drafts.map(({ types }) => types.declarations));
+  const shared = sharedDeclarations(drafts.map(({ types }) => types));
   const sharedStem = sharedStemOf(tools, files);
   return {
     tools: drafts.map(({ tool, stem, path, name, types }) => {
-      const own = types.declarations.filter(({ name }) => !shared.has(name));
-      const names = [...(types.usesDataRef ? ["type DataRef"] : []), "errEval", "StatusCode", "SvcTool"];
+      const own = types.filter(({ name }) => !shared.has(name));
       const parts = [
-        importLine(names, "svc-runtime") + sharedImport(own, shared, sharedStem),
+        importLine(["errEval", "StatusCode", "SvcTool"], "svc-runtime") + sharedImport(own, shared, sharedStem),
         ...own.map(printDeclaration),
         classText(tool, name, path),
       ];
       return { file: `${stem}.ts`, className: name, path, text: parts.join("\n") };
     }),
-    shared: shared.size === 0 ? undefined : { file: `${sharedStem}.ts`, text: sharedText([...shared.values()]) },
+    shared:
+      shared.size === 0
+        ? undefined
+        : { file: `${sharedStem}.ts`, text: [...shared.values()].map(printDeclaration).join("\n") },
   };
 }
 
@@ -65,12 +67,6 @@ function sharedStemOf(tools: readonly ImportableTool[], taken: ReadonlySet<strin
   const common = first.slice(0, differs === -1 ? undefined : differs);
   const stem = `${common.at(-1) ?? "tool"}-types`;
   return taken.has(stem) ? `${common.join("-")}-shared-types` : stem;
-}
-
-function sharedText(declarations: readonly Declaration[]): string {
-  const usesDataRef = declarations.some(({ type }) => namesIn(type).has("DataRef"));
-  const imports = usesDataRef ? [importLine(["type DataRef"], "svc-runtime")] : [];
-  return [...imports, ...declarations.map(printDeclaration)].join("\n");
 }
 
 /** Import of the shared types that the declarations use. */

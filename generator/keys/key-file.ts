@@ -1,11 +1,11 @@
 /** Private key files. Messages never contain any part of a file. */
 
-import { closeSync, fchmodSync, fsyncSync, lstatSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { lstatSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { readPrivateKey } from "svc-runtime/leader";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
-import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
+import { writeNewFiles } from "../files/new-files.js";
 import { readRegular, TooLargeFile, UNREADABLE, UnreadableFile } from "../files/read-file.js";
 import { keyInKeygenFile, looksLike } from "./key-forms.js";
 
@@ -89,58 +89,20 @@ function modeWarnings(mode: number, name: string): string[] {
 }
 
 /**
- * Writes a key to a new file that only its owner can read, whatever the umask. An incomplete file is removed.
+ * Writes a key to a new file that only its owner can read. An incomplete file is removed.
  *
  * @param name the path as given, for messages
  * @throws KeyFileError if the path exists, even as a symbolic link; UnwritableError
  */
 export function writeKeyFile(folder: string, name: string, text: string): void {
   refusePublicKey(name);
-  const path = resolve(folder, name);
-  refuseLinkedFolders(baseOf(folder, dirname(path)), path);
-  const file = openNew(path, name);
-  try {
-    try {
-      if (HAS_MODES) fchmodSync(file, 0o600);
-      writeFileSync(file, `${text}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    syncFolder(dirname(path));
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw new UnwritableError(name, error);
-  }
-}
-
-function openNew(path: string, name: string): number {
-  try {
-    // "wx" neither replaces a file nor follows a link.
-    return openSync(path, "wx", 0o600);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") {
-      throw new KeyFileError(`cannot write ${quoted(name)}: its folder does not exist`, "create the folder first");
-    }
-    if (code !== "EEXIST") throw new UnwritableError(name, error);
-    const what = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? "is a symbolic link" : "already exists";
+  const target = resolve(folder, name);
+  const stats = lstatSync(target, { throwIfNoEntry: false });
+  if (stats !== undefined) {
+    const what = stats.isSymbolicLink() ? "is a symbolic link" : "already exists";
     throw new KeyFileError(`${quoted(name)} ${what}; keys are written to new files only`, "choose another name");
   }
-}
-
-/** Makes the new directory entry durable, if the system can sync folders. */
-function syncFolder(path: string): void {
-  try {
-    const folder = openSync(path, "r");
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
-  } catch {
-    // The key itself is already durable.
-  }
+  writeNewFiles(folder, [{ target, content: `${text}\n`, isPrivate: true }]);
 }
 
 /**

@@ -1,11 +1,10 @@
 /** `svc-gen mcp` as a client starts it, in front of a signed server, and the same over HTTP, of `svc-gen dev`. */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
@@ -16,10 +15,9 @@ import { publicKeyOf, readReceipt } from "svc-runtime/leader";
 import { provideContracts } from "svc-runtime/v1";
 import { CliProcess, startDev } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
-import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
 import { CuttingProxy } from "../runtime/cutting-proxy.js";
-import { alice, signedConfig, TOOL_SEED, until } from "../runtime/tools.js";
+import { alice, signedConfig, TOOL_SEED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { run, scratchFolder } from "./packages.js";
 
@@ -136,77 +134,6 @@ async function installedOnce(name: string, ...packages: readonly string[]): Prom
   assert.equal(installed.status, 0, installed.out);
   return folder;
 }
-
-const FULL = process.env.SVC_TEST_FULL === "1";
-test("an exporter of OTLP sends one trace from the client to the tool", { skip: !FULL }, async () => {
-  const folder = await installedOnce(
-    "mcp-otlp",
-    "@opentelemetry/api@1.9",
-    "@opentelemetry/sdk-trace-node@2",
-    "@opentelemetry/exporter-trace-otlp-http@0.223",
-    "@opentelemetry/resources@2",
-  );
-  const tracing = join(folder, "tracing.mjs");
-  writeFileSync(
-    tracing,
-    `import { resourceFromAttributes } from "@opentelemetry/resources";
-import { NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-const resource = resourceFromAttributes({ "service.name": process.env.OTEL_SERVICE_NAME });
-new NodeTracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter())] }).register();`,
-  );
-  interface Span {
-    readonly service?: string;
-    readonly name: string;
-    readonly traceId: string;
-    readonly spanId: string;
-    readonly parentSpanId?: string;
-    readonly attributes: object;
-  }
-  const spans: Span[] = [];
-  const collector = createServer(async (request, response) => {
-    const { resourceSpans } = JSON.parse(await text(request));
-    for (const { resource, scopeSpans } of resourceSpans) {
-      const service = resource.attributes[0].value.stringValue;
-      for (const scope of scopeSpans) for (const span of scope.spans) spans.push({ service, ...span });
-    }
-    response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
-  });
-  const endpoint = `http://${await listen(collector)}`;
-  const observed = (name: string) => ({
-    ...process.env,
-    NODE_OPTIONS: `--import ${tracing}`,
-    OTEL_SERVICE_NAME: name,
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-  });
-  const entry = join(REPOSITORY, "examples/sum/dist/generated/server.js");
-  const child = spawn(process.execPath, [entry], {
-    env: { ...observed("server"), BIND_ADDR: "127.0.0.1:0" },
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
-  atEnd(() => child.kill());
-  const [{ serving }] = (await once(child, "message")) as [{ serving: string }];
-  const { command, cwd } = bridge();
-  const args = [BIN, "mcp", "--url", `${serving}/sum`, "--unsigned"];
-  const client = await connect({ command, args, cwd, env: observed("bridge") });
-  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  await client.callTool({ ...call, _meta: { traceparent } } as never);
-  await until(() => spans.length >= 3, "three spans");
-  await client.close();
-  const at = new Map(spans.map((span) => [span.parentSpanId, span]));
-  const chain: string[] = [];
-  for (let span = at.get("b7ad6b7169203331"); span !== undefined; span = at.get(span.spanId)) {
-    assert.equal(span.traceId, "0af7651916cd43dd8448eb211c80319c");
-    chain.push(`${span.service}: ${span.name}`);
-    if (process.env.SVC_TEST_SHOW !== undefined) console.log(JSON.stringify(span, undefined, 1));
-  }
-  assert.deepEqual(chain, [
-    "bridge: tools/call xyz_demo_sum_v1",
-    "server: POST /sum/invoke",
-    "server: execute_tool xyz.demo.sum@1",
-  ]);
-  assert.doesNotMatch(JSON.stringify(spans), /900719925474099/);
-});
 
 const COUNTING = `import { SvcTool } from "svc-runtime";
 let runs = 0;

@@ -153,9 +153,17 @@ test("missing or invalid files exit with 1 and one line that says what to do", a
     ],
     [["diff", "src", "y"], 'cannot read "src": it is a folder: name its files', "correct the path"],
     [["invoke", "Sum", "@none.json"], 'cannot read "none.json": the file does not exist', "correct the path"],
-    [["diff", "package.json", "src/sum.ts"], '"package.json" is not a meta.json: a tool has no fqn', wrote],
-    [["diff", "meta.json", "src/sum.ts"], '"src/sum.ts" is not a meta.json: expected a value at byte 0', wrote],
-    [["diff", "meta.json", "conflict.json"], `"conflict.json" is not a meta.json: ${conflict}`, wrote],
+    [
+      ["diff", "package.json", "src/sum.ts"],
+      '"package.json" is not metadata: at /fqn: expected the name of a tool, got nothing',
+      wrote,
+    ],
+    [
+      ["diff", "meta.json", "src/sum.ts"],
+      '"src/sum.ts" is not metadata: expected JSON: expected a value at byte 0',
+      wrote,
+    ],
+    [["diff", "meta.json", "conflict.json"], `"conflict.json" is not metadata: expected JSON: ${conflict}`, wrote],
   ] as const) {
     const said = `svc-gen: ${message} (${hint})\n`;
     assert.deepEqual(await svcGen(...args), { code: EXIT.failure, out: "", err: said });

@@ -3,13 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import {
-  diffDocuments,
-  formatDifferences,
-  InvalidDocument,
-  isBroken,
-  listDifferences,
-} from "#generator/contract/diff.js";
+import { diffDocuments, formatDifferences, isBroken, listDifferences } from "#generator/contract/diff.js";
+import { UnreadableMetadata } from "#generator/contract/metadata.js";
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -555,10 +550,10 @@ describe("tools", () => {
       ] as [string, [Json, Json]][]) {
         assert.throws(
           () => diff(...pair),
-          (error) => error instanceof InvalidDocument && error.message.startsWith(`${name} is not a meta.json: `),
+          (error) => error instanceof UnreadableMetadata && error.message.includes(name),
         );
       }
     }
-    assert.throws(() => diffDocuments({ name: "a", text: "{" }, { name: "b", text: "[]" }), InvalidDocument);
+    assert.throws(() => diffDocuments({ name: "a", text: "{" }, { name: "b", text: "[]" }), UnreadableMetadata);
   });
 });

@@ -77,19 +77,11 @@ test("text in descriptions, titles, defaults, examples, enums and patterns canno
   const { tools, generated } = await roundTrip(`[${listing.join(",")}]`);
   assert.equal(tools.length, TEXTS.length);
   for (const [index, text] of TEXTS.entries()) {
-    const json = JSON.stringify(text);
     assert.equal(tools[index]?.samePorts, true);
     const document = JSON.parse(generated.get(`xyz.test.imported${index}@1`) ?? "");
     const { chosen, one } = document.input_schema.properties;
     assert.deepEqual([document.description, chosen.enum, one.enum], [text, [text, "b", null], [text, null]]);
-    // Whatever cannot come back is reported, and nothing else is.
-    const pointers = tools[index]?.differences.map(({ pointer }) => pointer) ?? [];
-    const { described } = document.input_schema.properties;
-    for (const [keyword, value] of Object.entries({ description: text, title: text, default: text })) {
-      const isReported = pointers.includes(`/input_schema/properties/described/${keyword}`);
-      assert.equal(isReported, described[keyword] !== value, `${keyword} of ${json}`);
-    }
-    assert.equal(described.default, text);
+    assert.equal(document.input_schema.properties.described.default, text);
   }
 });
 
@@ -103,7 +95,7 @@ test("names of members cannot become code", async () => {
     ',"required":["nested"]',
   );
   const { tools, generated } = await roundTrip(metadataOf(input, DONE));
-  assert.deepEqual([tools[0]?.differences, tools[0]?.samePorts], [[], true]);
+  assert.deepEqual([tools[0]?.verdict, tools[0]?.samePorts], ["same", true]);
   assert.ok(generated.get("xyz.test.imported@1")?.includes(all));
 });
 
@@ -121,8 +113,8 @@ test("names of variants cannot become code", async () => {
   const listing = outputs.map((output, at) => metadataOf(inputOf(""), output, "A tool.", `imported${at}`));
   const { tools } = await roundTrip(`[${listing.join(",")}]`);
   assert.deepEqual(
-    tools.map(({ differences, samePorts }) => [differences, samePorts]),
-    outputs.map(() => [[], true]),
+    tools.map(({ verdict, samePorts }) => [verdict, samePorts]),
+    outputs.map(() => ["same", true]),
   );
 });
 
@@ -141,7 +133,7 @@ test("names of definitions become unique identifiers", async () => {
   const input = inputOf(inner, `,"required":["all"],"$defs":{${names.map(definition).join(",")}}`);
   const { tools, generated } = await roundTrip(metadataOf(input, DONE));
   // Only the names of definitions differ: each reference leads to the same content.
-  for (const { pointer } of tools[0]?.differences ?? []) assert.match(pointer, /\/\$ref$|^\/input_schema\/\$defs\//);
+  assert.equal(tools[0]?.verdict, "same");
   const { input_schema } = JSON.parse(generated.get("xyz.test.imported@1") ?? "");
   names.forEach((_, index) => {
     const { a, b } = input_schema.properties.all.properties[`m${index}`].properties;
@@ -218,7 +210,7 @@ test("a long chain of definitions is followed without recursion", async () => {
   assert.equal(existsSync(join(project.root, "src")), false);
 });
 
-test("long lists in any keyword are truncated and reported", async () => {
+test("long lists in any keyword are truncated", async () => {
   const many = (text: string) => Array(50_000).fill(text).join(",");
   const properties = [
     `"all":{"allOf":[${many("{}")}]}`,
@@ -227,19 +219,8 @@ test("long lists in any keyword are truncated and reported", async () => {
     `"examples":{"examples":[${many("1")}]}`,
     `"required":{"type":["object","null"],"required":[${many('"a"')}]}`,
   ];
-  const { tools } = await roundTrip(metadataOf(inputOf(properties.join(",")), DONE));
-  assert.deepEqual(
-    tools[0]?.differences.map(({ pointer }) => pointer.replace("/input_schema/properties/", "")),
-    [
-      "all/allOf",
-      "types/type",
-      "tuple/prefixItems",
-      "tuple/items",
-      "examples/examples",
-      "required/required",
-      "required/additionalProperties",
-    ],
-  );
+  const { sources } = await roundTrip(metadataOf(inputOf(properties.join(",")), DONE));
+  assert.ok((sources[0] ?? "").length < 3_000, sources[0]);
 });
 
 test("variants and payloads that the network reads in part", async () => {

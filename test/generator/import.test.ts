@@ -14,7 +14,7 @@ import { listen } from "../listening.js";
 import { REPOSITORY } from "../repository.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { readVectors } from "../vectors/read.js";
-import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
+import { DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
 import { ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -34,8 +34,8 @@ describe("imports of the examples have equal contracts", () => {
     it(name, async () => {
       const { tools, generated } = await exampleTrip(name);
       assert.deepEqual(
-        tools.map(({ samePorts, differences }) => [samePorts, differences]),
-        tools.map(() => [true, []]),
+        tools.map(({ samePorts, verdict }) => [samePorts, verdict]),
+        tools.map(() => [true, "same"]),
       );
       assert.deepEqual([...generated].sort(), [...documents(exampleOf(name))].sort());
     });
@@ -51,26 +51,8 @@ describe("recorded schemas", () => {
   }
   const { cases } = readVectors<{ readonly cases: readonly Case[] }>("schema.json");
 
-  /** What svc-gen always writes: its dialect, and variants that are required and closed. */
-  const ALWAYS = /^\/(?:input|output)_schema\/\$schema$|^\/output_schema\/oneOf\/\d+\/(?:additionalProperties|type)$/;
-  /** What comes instead of schemas that no type has. */
-  const INSTEAD: Readonly<Record<string, readonly string[]>> = {
-    "nullable array": ["/input_schema/properties/x/items: undefined -> {}"],
-    "anyOf array": [
-      '/input_schema/properties/x/anyOf: [{"type":"array"},{"type":"null"}] -> undefined',
-      '/input_schema/properties/x/type: undefined -> ["array","null"]',
-      "/input_schema/properties/x/items: undefined -> {}",
-    ],
-    "scalar payload": [
-      '/output_schema/oneOf/0/properties/ok/type: "integer" -> "object"',
-      "/output_schema/oneOf/0/properties/ok/properties: undefined -> {}",
-      '/output_schema/oneOf/0/required: undefined -> ["ok"]',
-    ],
-    "ref variant": [
-      '/output_schema/oneOf/0: {"$ref":"#/$defs/A"} -> {"type":"object","properties":{"ok":{"type":"object","properties":{"x":{"type":"array","items":{}}},"required":["x"]}},"required":["ok"],"additionalProperties":false}',
-      '/output_schema/$defs: {"A":{"type":"object","properties":{"ok":{"type":"object","properties":{"x":{"type":"array"}}}},"required":["ok"]}} -> undefined',
-    ],
-  };
+  /** Names of cases that come back with other types. */
+  const VERDICTS: Readonly<Record<string, string>> = { "ref variant": "compatible" };
 
   const taken = cases.filter(({ expect }) => expect.ok);
   let trip: ReturnType<typeof roundTrip> | undefined;
@@ -92,156 +74,113 @@ describe("recorded schemas", () => {
         return;
       }
       const { tools, generated } = await importTaken();
-      const { fqn, samePorts, differences } = tools[taken.indexOf(recorded)] ?? assert.fail();
-      assert.equal(samePorts, true);
+      const { fqn, samePorts, verdict } = tools[taken.indexOf(recorded)] ?? assert.fail();
+      assert.deepEqual([samePorts, verdict], [true, VERDICTS[name] ?? "same"]);
       assert.deepEqual([generated.size, generated.has(fqn)], [taken.length, true]);
-      const others = differences.filter(({ pointer }) => !ALWAYS.test(pointer));
-      assert.deepEqual(
-        others.map((each) => `${each.pointer}: ${each.imported} -> ${each.generated}`),
-        INSTEAD[name] ?? [],
-      );
     });
   }
 });
 
 describe("schemas of other toolkits", () => {
-  /** The differences of an input, a line each. */
-  async function differencesOf(properties: string, more = ""): Promise<string[]> {
-    const { tools } = await roundTrip(metadataOf(inputOf(properties, more), DONE));
-    const [{ samePorts, differences } = assert.fail()] = tools;
-    assert.equal(samePorts, true);
-    return differences.map(({ pointer, imported, generated }) => {
-      return `${pointer.replace("/input_schema/", "")}: ${imported} -> ${generated}`;
+  const patterns = '"patternProperties":{"^s_":{"type":"string"},"^n_":{"type":"number"}}';
+  const secret = (types: string) => `{"type":${types},"format":"password","writeOnly":true}`;
+  const closed = '{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}';
+  const line = '{"type":"object","properties":{"n":{"type":"number"}},"required":["n"],"description":"A line."}';
+  const tree =
+    '{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]},"line":{"$ref":"#/$defs/Line"}},"required":["line"]}';
+  const kind = (name: string, more = "", required = "") =>
+    `{"properties":{"kind":{"type":"string","const":"${name}"}${more}},"required":["kind"${required}]}`;
+
+  /** Members of the input, those that are not required (`?`), and expected texts in the class; "same" if the schema is equal. */
+  const CASES: Readonly<Record<string, readonly [properties: string, ...expected: (RegExp | "same")[]]>> = {
+    "bounds of integer formats": [
+      '"i":{"type":"integer","format":"int32"},"u":{"type":"integer","format":"uint8","minimum":0,"maximum":255},"n":{"type":"integer","format":"uint16","minimum":5}',
+      /\/\*\* @format int32 \*\/\n {2}i: number;\n {2}\/\*\* @format uint8 \*\/\n {2}u: number;/,
+      /@format uint16\n {3}\* @minimum 5\n {3}\*\/\n {2}n: number;/,
+    ],
+    "usize and doubles": [
+      '"s":{"type":"integer","format":"uint","minimum":0},"f":{"type":"number","format":"double"}',
+      /@format uint64\n {3}\* @minimum 0\n {3}\*\/\n {2}s: bigint;\n {2}f: number;/,
+    ],
+    "integers of 64 bits, large bounds, nullable members, maps, tuples, bytes and dates": [
+      [
+        `"i":{"type":"integer","format":"int64","minimum":-9223372036854775808}`,
+        `"u?":{"type":["integer","null"],"format":"uint64","minimum":0}`,
+        `"large?":{"type":["integer","null"],"maximum":18446744073709551616}`,
+        `"n":{"type":["string","null"],"minLength":1}`,
+        `"map":{"type":"object","additionalProperties":{"type":"integer","format":"int64"}}`,
+        `"open":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":{}}`,
+        `"pair?":{"type":["array","null"],"prefixItems":[{"type":"string"},{"type":["number","null"]}],"items":false,"minItems":1,"maxItems":2}`,
+        `"bytes?":{"type":["string","null"],"contentEncoding":"base64"}`,
+        `"at?":{"type":["string","null"],"format":"date-time"}`,
+        `"any?":{}`,
+        `"lists":{"type":"array","items":{"type":"array","items":{"type":"string","maxLength":3},"minItems":1},"maxItems":9}`,
+        `"texts":{"type":"array","items":{"type":"string","pattern":"^a","description":"A text."},"minItems":2}`,
+      ].join(","),
+      "same",
+    ],
+    "an integer without a format": ['"n":{"type":"integer"}', /^ {2}\/\*\* @asType integer \*\/\n {2}n: number;$/m],
+    "several patterns of names": [
+      `"a":{"type":"object",${patterns},"additionalProperties":false},"b":{"type":"object",${patterns},"additionalProperties":{"type":"boolean"}}`,
+      /a: (?:Record<string, |\{ \[\w+: string\]: )string \| number\b/,
+      /b: (?:Record<string, |\{ \[\w+: string\]: )boolean \| string \| number\b/,
+    ],
+    "schemas that no type combines, and a date with a constraint": [
+      '"p":{"allOf":[{"type":"string"},{"type":"number"}]},"at":{"type":"string","format":"date-time","minLength":3}',
+      /^ {2}p: unknown;\n {2}\/\*\*\n {3}\* @format date-time\n {3}\* @minLength 3\n {3}\*\/\n {2}at: string;$/m,
+    ],
+    "objects that forbid other members": [`"x":${closed},"y":{"type":"object","additionalProperties":false}`, "same"],
+    "definitions that are used twice or are recursive keep their names": [
+      '"line":{"$ref":"#/$defs/Line","description":"Mine."},"tree":{"$ref":"#/$defs/Tree"},"once":{"$ref":"#/$defs/Line"}',
+      /^export interface Line \{\n {2}n: number;\n\}$/m,
+      /^export interface Tree \{\n {2}next\?: Tree;\n {2}line: Line;\n\}$/m,
+      "same",
+    ],
+    "a tagged union with common members": [
+      `"shape":{"type":"object","properties":{"id":{"type":"string"}},"required":["id"],"oneOf":[${kind("a")},${kind("b", ',"n":{"type":"number"}', ',"n"')}]}`,
+      /^ {2}shape: \{ id: string; kind: "a" \} \| \{ id: string; kind: "b"; n: number \};$/m,
+    ],
+    "a default that does not fit its type, and bounds that exclude each other": [
+      '"n?":{"type":["number","null"],"default":"x","description":"A number.","minimum":3,"maximum":1}',
+      /\/\*\*\n {3}\* A number\.\n {3}\* @minimum 3\n {3}\*\/\n {2}n\?: number;/,
+    ],
+    "invalid patterns and those with exponential run time": [
+      '"a":{"type":"string","pattern":"^(a+)+$"},"b":{"type":"string","pattern":"(?i)a"}',
+      /^export interface Input \{\n {2}a: string;\n {2}b: string;\n\}$/m,
+    ],
+    "a list port": ['"many?":{"type":"array","items":{"type":"string"}}', /^ {2}many: string\[\];$/m],
+    "a secret; a member with a name like a secret": [
+      `"apiKey?":${secret('["string","null"]')},"keys":{"type":"array","items":${secret('"string"')}},"token":{"type":"string"}`,
+      /\n {2}\/\*\* @secret \*\/\n {2}apiKey\?: string;\n {2}\/\*\* @secret \*\/\n {2}keys: string\[\];\n {2}token: string;/,
+      "same",
+    ],
+  };
+
+  const schemaOf = (properties: string) => {
+    const given = JSON.parse(`{${properties}}`) as Record<string, unknown>;
+    const required = Object.keys(given).filter((name) => !name.endsWith("?"));
+    const more = `,"required":${JSON.stringify(required)}${properties.includes("$ref") ? `,"$defs":{"Line":${line},"Tree":${tree}}` : ""}`;
+    return inputOf(properties.replace(/\?":/g, '":'), more);
+  };
+  let trip: ReturnType<typeof roundTrip> | undefined;
+  const importAll = () => {
+    const all = Object.values(CASES).map(([properties], at) =>
+      metadataOf(schemaOf(properties), DONE, "A tool.", `case${at}`),
+    );
+    trip ??= roundTrip(`[${all.join(",")}]`);
+    return trip;
+  };
+  for (const [at, [name, [properties, ...expected]]] of Object.entries(CASES).entries()) {
+    it(name, async () => {
+      const { tools, sources, generated } = await importAll();
+      assert.equal(tools[at]?.samePorts, true);
+      const document = JSON.parse(generated.get(`xyz.test.case${at}@1`) ?? "");
+      for (const each of expected) {
+        if (each === "same") assert.deepEqual(document.input_schema, JSON.parse(schemaOf(properties)));
+        else assert.match(sources[at] ?? "", each);
+      }
     });
   }
-  const required = (...names: string[]) => `,"required":${JSON.stringify(names)}`;
-
-  it("integers keep their formats and the bounds of these formats", async () => {
-    const properties = [
-      `"i":{"type":"integer","format":"int32"}`,
-      `"u":{"type":"integer","format":"uint8","minimum":0,"maximum":255}`,
-      `"n":{"type":"integer","format":"uint16","minimum":5,"maximum":100000}`,
-      `"s":{"type":"integer","format":"uint","minimum":0}`,
-      `"f":{"type":"number","format":"double"}`,
-    ].join(",");
-    assert.deepEqual(await differencesOf(properties, required("i", "u", "n", "s", "f")), [
-      "properties/i/minimum: undefined -> -2147483648",
-      "properties/i/maximum: undefined -> 2147483647",
-      "properties/n/maximum: 100000 -> 65535",
-      'properties/s/format: "uint" -> "uint64"',
-      'properties/f/format: "double" -> undefined',
-    ]);
-  });
-
-  it("integers of 64 bits, large bounds, nullable members, maps, tuples, bytes and dates are equal", async () => {
-    const properties = [
-      `"i":{"type":"integer","format":"int64","minimum":-9223372036854775808}`,
-      `"u":{"type":["integer","null"],"format":"uint64","minimum":0}`,
-      `"large":{"type":["integer","null"],"maximum":18446744073709551616}`,
-      `"n":{"type":["string","null"],"minLength":1}`,
-      `"map":{"type":"object","additionalProperties":{"type":"integer","format":"int64"}}`,
-      `"open":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":{}}`,
-      `"pair":{"type":["array","null"],"prefixItems":[{"type":"string"},{"type":["number","null"]}],"items":false,"minItems":1,"maxItems":2}`,
-      `"bytes":{"type":["string","null"],"contentEncoding":"base64"}`,
-      `"at":{"type":["string","null"],"format":"date-time"}`,
-      `"any":{}`,
-      `"some":{"type":["boolean","number","string","array","object"]}`,
-      `"lists":{"type":"array","items":{"type":"array","items":{"type":"string","maxLength":3},"minItems":1},"maxItems":9}`,
-      `"texts":{"type":"array","items":{"type":"string","pattern":"^a","description":"A text."},"minItems":2}`,
-    ].join(",");
-    assert.deepEqual(await differencesOf(properties, required("i", "n", "map", "open", "some", "lists", "texts")), []);
-  });
-
-  it("a tuple with elements after its rest element", async () => {
-    const items = '"items":{"anyOf":[{"type":"number"},{"type":"boolean"}]}';
-    const properties = `"t":{"type":"array","prefixItems":[{"type":"string"}],${items},"minItems":2}`;
-    assert.deepEqual(await differencesOf(properties, required("t")), []);
-  });
-
-  it("an integer without a format is a number, and a bigint in a tuple that is one value", async () => {
-    const properties = `"n":{"type":"integer"},"t":{"type":["array"],"prefixItems":[{"type":"integer"}],"minItems":1,"items":false}`;
-    const { sources } = await roundTrip(metadataOf(inputOf(properties, required("n", "t")), DONE));
-    assert.match(sources[0] ?? "", /^ {2}\/\*\* @asType integer \*\/\n {2}n: number;\n {2}t: \[bigint\];$/m);
-  });
-
-  it("objects with several patterns of names have the values of each", async () => {
-    const patterns = '"patternProperties":{"^s_":{"type":"string"},"^n_":{"type":"number"}}';
-    const properties = [
-      `"a":{"type":"object",${patterns},"additionalProperties":false}`,
-      `"b":{"type":"object",${patterns},"additionalProperties":{"type":"boolean"}}`,
-    ].join(",");
-    const { sources } = await roundTrip(metadataOf(inputOf(properties, required("a", "b")), DONE));
-    assert.match(sources[0] ?? "", /a: (?:Record<string, |\{ \[\w+: string\]: )string \| number\b/);
-    assert.match(sources[0] ?? "", /b: (?:Record<string, |\{ \[\w+: string\]: )boolean \| string \| number\b/);
-  });
-
-  it("objects that forbid other members are equal", async () => {
-    const inner = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`;
-    const none = `{"type":"object","additionalProperties":false}`;
-    const more = `${required("x", "y")},"additionalProperties":false`;
-    // An input has no ports but the declared ones in any case.
-    const closed = ["additionalProperties: false -> undefined"];
-    assert.deepEqual(await differencesOf(`"x":${inner},"y":${none}`, more), closed);
-  });
-
-  it("definitions that are used twice or are recursive keep their names", async () => {
-    const definitions = `"Line":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"],"description":"A line."},"Tree":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]},"line":{"$ref":"#/$defs/Line"}},"required":["line"]},"Once":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]},"Unused":{}`;
-    const properties = `"line":{"$ref":"#/$defs/Line","description":"Mine."},"tree":{"$ref":"#/$defs/Tree"},"once":{"$ref":"#/$defs/Once"}`;
-    assert.deepEqual(await differencesOf(properties, `${required("line", "tree", "once")},"$defs":{${definitions}}`), [
-      'properties/once: {"$ref":"#/$defs/Once"} -> {"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}',
-      `$defs/Once: {"type":"object","properties":{"a":{"type":"string"}},"required":["a"]} -> undefined`,
-      "$defs/Unused: {} -> undefined",
-    ]);
-  });
-
-  it("a tagged union with common members becomes a union of objects", async () => {
-    const shape = `{"type":"object","properties":{"id":{"type":"string"}},"required":["id"],"oneOf":[{"properties":{"kind":{"type":"string","const":"a"}},"required":["kind"]},{"properties":{"kind":{"type":"string","const":"b"},"n":{"type":"number"}},"required":["kind","n"]}]}`;
-    const { sources } = await roundTrip(metadataOf(inputOf(`"shape":${shape}`, required("shape")), DONE));
-    assert.match(
-      sources[0] ?? "",
-      /^ {2}shape: \{ id: string; kind: "a" \} \| \{ id: string; kind: "b"; n: number \};$/m,
-    );
-  });
-
-  it("a default that does not fit its type is dropped", async () => {
-    assert.deepEqual(
-      await differencesOf(
-        `"n":{"type":["number","null"],"default":"x","description":"A number.","minimum":3,"maximum":1}`,
-      ),
-      ['properties/n/default: "x" -> undefined', "properties/n/maximum: 1 -> undefined"].sort(),
-    );
-  });
-
-  it("invalid patterns and those with exponential run time are dropped", async () => {
-    const slow = `"a":{"type":["string","null"],"pattern":"^(a+)+$"},"b":{"type":["string","null"],"pattern":"(?i)a"}`;
-    assert.deepEqual(await differencesOf(slow), [
-      'properties/a/pattern: "^(a+)+$" -> undefined',
-      'properties/b/pattern: "(?i)a" -> undefined',
-    ]);
-  });
-
-  it("a list port stays a `many` port, and a list that is a single value stays one", async () => {
-    const list = (type: string) => `{"type":${type},"items":{"type":"string"}}`;
-    assert.deepEqual(await differencesOf(`"many":${list('"array"')},"one":${list('["array"]')}`, required("one")), [
-      'properties/one/type: ["array"] -> ["array","null"]',
-      'required: ["one"] -> ["many","one"]',
-    ]);
-    const output = `{"$schema":"${DIALECT}","oneOf":[{"type":"object","properties":{"ok":{"type":"object","properties":{"a":${list('["array"]')},"b":${list('"array"')}},"required":["a","b"]}},"required":["ok"],"additionalProperties":false}]}`;
-    const { tools, sources } = await roundTrip(metadataOf(inputOf(""), output));
-    assert.deepEqual([tools[0]?.differences, tools[0]?.samePorts], [[], true]);
-    assert.match(sources[0] ?? "", /ok: \{ a: DataRef<string\[\]>; b: string\[\] \}/);
-  });
-
-  it("a secret is marked; a member with a name like a secret is not", async () => {
-    const secret = (types: string) => `{"type":${types},"format":"password","writeOnly":true}`;
-    const properties = `"apiKey":${secret('["string","null"]')},"keys":{"type":"array","items":${secret('"string"')}},"token":{"type":"string"}`;
-    const { tools, sources } = await roundTrip(metadataOf(inputOf(properties, required("keys", "token")), DONE));
-    assert.deepEqual(tools[0]?.differences, []);
-    assert.match(
-      sources[0] ?? "",
-      /\n {2}\/\*\* @secret \*\/\n {2}apiKey\?: string;\n {2}\/\*\* @secret \*\/\n {2}keys: string\[\];\n {2}token: string;/,
-    );
-  });
 });
 
 it("docs/from-rust.md shows what the command prints and writes", async () => {
@@ -252,8 +191,6 @@ it("docs/from-rust.md shows what the command prints and writes", async () => {
   assert.equal(program, "svc-gen");
   const { code, out, err } = await svcGenIn(project.root, args);
   assert.deepEqual([code, out, err], [0, block("text output"), ""]);
-  const verbose = await svcGenIn(project.root, [...args, "--force", "--verbose"]);
-  assert.deepEqual([verbose.code, verbose.err], [0, block("text warnings")]);
   assert.equal(readFileSync(join(project.root, "src/convert.ts"), "utf8"), block("ts file=src/convert.ts"));
   assert.match(project.build()["meta.json"] ?? "", /"org\.example\.convert@1"/);
 });
@@ -273,16 +210,19 @@ describe("the command", () => {
   }
 
   it("prints what it wrote, warnings, and the next step", async () => {
-    const text = sum.replace('"description": "Adds', '"extra\\u0007\\u202e": 1, "description": "Adds');
+    const text = sum.replace('"type": "string"', '"type": "string", "not": { "const": "\\u0007\\u202e" }');
     const { code, out, err } = await imported(["meta.json"], { "meta.json": text });
     const next = `wrote test/  a test to complete for each tool
 
 Next: implement invoke and health in src, then svc-gen
 `;
-    assert.equal(out, `wrote src/sum.ts  xyz.demo.sum@1: the ports are the same; 1 difference of notation\n${next}`);
+    assert.equal(out, `wrote src/sum.ts  xyz.demo.sum@1: the ports are the same; 1 change\n${next}`);
     assert.deepEqual([code, err], [0, ""]);
     const verbose = await imported(["meta.json", "--verbose"], { "meta.json": text });
-    assert.equal(verbose.err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is omitted\n");
+    assert.equal(
+      verbose.err,
+      `warning: xyz.demo.sum@1: input label: /input_schema/properties/label: {"type":"string","not":{"const":"\\u0007\\u202e"}} -> {"type":"string"}: accepts more values\n`,
+    );
   });
 
   it("reports different ports first", async () => {
@@ -297,7 +237,7 @@ Next: implement invoke and health in src, then svc-gen
       lines[0],
       "warning: xyz.test.imported@1: the ports differ from the imported ones: register the tool as a new version",
     );
-    assert.match(lines[1] ?? "", /: \/input_schema\/properties\/pair\/type: "array" becomes \["array"\]$/);
+    assert.match(lines[1] ?? "", /: input pair: changed from a list \(many\) to one value$/);
   });
 
   it("imports the valid tools of a list and names each refused one", async () => {

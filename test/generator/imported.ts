@@ -10,14 +10,6 @@ import { type JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { compileSchemas, ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
-export interface Difference {
-  readonly pointer: string;
-  /** JSON text. */
-  readonly imported?: string;
-  /** JSON text. */
-  readonly generated?: string;
-}
-
 /** What `svc-gen import --json` says of a tool. */
 export interface Imported {
   readonly fqn: string;
@@ -27,7 +19,7 @@ export interface Imported {
   readonly samePorts: boolean;
   readonly verdict: string;
   readonly retagged?: { readonly tag: string; readonly content?: string };
-  readonly differences: readonly Difference[];
+  readonly changes: readonly { readonly kind: string; readonly port?: string; readonly change: string }[];
 }
 
 /** The metadata documents of a listing, by name. Their texts keep the order of members. */

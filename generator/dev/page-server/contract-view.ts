@@ -1,7 +1,8 @@
 /** Comparison of the project's contract with the one in git HEAD. */
 
 import { committedContract } from "../../contract/committed-contract.js";
-import { changeText, diffDocuments, InvalidDocument, isBroken } from "../../contract/diff.js";
+import { changeText, diffDocuments, isBroken } from "../../contract/diff.js";
+import { UnreadableMetadata } from "../../contract/metadata.js";
 import type { ContractView } from "./page-api.js";
 
 /**
@@ -32,7 +33,7 @@ export function contractView(root: string | undefined, metaJson: string): Contra
       })),
     };
   } catch (error) {
-    if (error instanceof InvalidDocument) return none(error.message);
+    if (error instanceof UnreadableMetadata) return none(error.message);
     throw error;
   }
 }
