@@ -181,6 +181,20 @@ describe("repeat", () => {
     }
   });
 
+  test("behind a gateway that hides the metadata, a repeat cannot run as a new request", async () => {
+    const { client, sent } = scripted(({ path }, n) => {
+      if (path.endsWith("/meta")) return { status: 403, body: "<html>" };
+      return n === 1 ? "lost" : done(A);
+    });
+    const [{ tag }] = await withoutPauses(() => client.invoke(input, { repeat: true }));
+    assert.equal(tag, "done");
+    assert.deepEqual(
+      sent.map(({ path }) => path),
+      ["/meta", "/invoke", "/meta", "/invoke"],
+    );
+    assert.deepEqual(memories(sent).slice(1), ["none", "none", "unknown;age=…"]);
+  });
+
   test("the age of a repeat includes the time during which the machine was suspended", async (t) => {
     const { client, sent } = scripted([done(A), "lost", done(A)]);
     await client.invoke(input);
@@ -234,6 +248,23 @@ describe("several addresses", () => {
     await client.invoke(input);
     assert.deepEqual(origins(sent), ["one", "two", "two"]);
     assert.equal(client.url, "https://two.example");
+  });
+
+  test("repeats and unsigned calls use the next one too", async () => {
+    for (const call of [
+      (client: LeaderClient) => client.invoke(input, { repeat: true, deadline: Date.now() + 20_000 }),
+      (client: LeaderClient) => client.repeat(client.sign(input), { deadline: Date.now() + 20_000 }),
+      (client: LeaderClient) => client.invokeUnsigned(input),
+    ]) {
+      const { client, sent } = scripted(
+        ({ origin, path }) =>
+          origin.includes("one") ? "unsent" : { ...done(B), ...(path.endsWith("/meta") && { body: DOCUMENT }) },
+        { url },
+      );
+      assert.equal((await call(client)).tag, "done");
+      const last = sent.at(-1) as Sent;
+      assert.deepEqual([last.origin, last.path], ["https://two.example", "/invoke"]);
+    }
   });
 
   test("after a lost answer, only an address that shares the memory or has not sent a name is used", async () => {
@@ -365,6 +396,23 @@ describe("a contract that changes", () => {
     );
     assert.match(Buffer.from(client.sign({ any: 1, more: 2 }).body).toString(), /"more"/);
     assert.deepEqual(await client.refresh(), []);
+  });
+
+  test("the contract is read within the time limits of the call", async () => {
+    const { client, sent } = scripted(({ path }) =>
+      path.endsWith("/meta") ? "never" : refused(422, "input_deserialization_error"),
+    );
+    const timers = holdTimers(1);
+    try {
+      const failure = failureOf(client.invoke(input, { timeoutMs: 700, deadline: Date.now() + 600 }));
+      while (sent.length < 2) await new Promise((resolve) => setImmediate(resolve));
+      const limit = timers.waiting.at(-1);
+      limit?.fire();
+      assert.equal((await failure).code, "input_deserialization_error");
+      assert.ok(limit !== undefined && limit.ms <= 600, `${limit?.ms}`);
+    } finally {
+      timers.restore();
+    }
   });
 
   test("the error of a refused result lists the changes; for an unchanged contract nothing is added", async () => {

@@ -54,11 +54,12 @@ export class Addresses {
    * another one.
    *
    * @param tried addresses that have had the request
+   * @param attempts undefined for an unsigned call
    * @returns whether there is such an address
    */
-  selectNext(tried: ReadonlySet<Address>, { ran }: LeaderError, attempts: Attempts): boolean {
+  selectNext(tried: ReadonlySet<Address>, { ran }: LeaderError, attempts: Attempts | undefined): boolean {
     const isShared = ({ memory }: Address) =>
-      attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
+      attempts?.memory !== undefined && (memory === undefined || memory === attempts.memory);
     const next = this.#all.find((address) => !tried.has(address) && (ran === "no" || isShared(address)));
     if (next !== undefined) this.#current = next;
     return next !== undefined;

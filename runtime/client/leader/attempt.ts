@@ -63,7 +63,7 @@ export class Attempt {
     const { attempts } = request;
     const { headers, toolKeys } = this.#caller;
     const keys = toolKeys && (await beforeAttempt(attempts, inTime(toolKeys(), this.#call)));
-    const memory = attempts.begin(named ? this.#address.memory : undefined);
+    const memory = attempts.begin(named ? this.#address.memory : undefined, this.#address.known);
     const repeated = memory === undefined ? request.headers : { ...request.headers, [headers.replayMemory]: memory };
     let answeredBy: string | undefined;
     try {

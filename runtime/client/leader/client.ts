@@ -200,7 +200,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     checkOptions("invoke", options, INVOKE_OPTIONS);
     const { repeat = false, nonce, ...rest } = options;
     const request = this.#sign("invoke", input, nonce === undefined ? {} : { nonce });
-    return repeat ? this.repeat(request, rest) : this.#call(request, rest, (call) => this.#inTurn(request, call));
+    return repeat ? this.repeat(request, rest) : this.#call(request, rest, (call) => this.#inTurn(call, request));
   }
 
   /**
@@ -252,13 +252,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     checkOptions("repeat", options, CALL_OPTIONS);
     checkRequest(request, this.metadata.fqn);
     const until = { ...options, deadline: options.deadline ?? Date.now() + REPEAT_MS };
-    return this.#call(request, until, async (call) => {
-      const attempt = async () => {
-        await this.#learnMemory(request, call);
-        return this.#inTurn(request, call);
-      };
-      return repeatUntil(attempt, call.msLeft, call.signals);
-    });
+    return this.#call(request, until, (call) =>
+      repeatUntil(() => this.#inTurn(call, request, true), call.msLeft, call.signals),
+    );
   }
 
   /**
@@ -270,7 +266,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   async invokeUnsigned(input: SentInput<Tool>, options: CallOptions = {}): Promise<CallResult<Tool>> {
     checkOptions("invokeUnsigned", options, CALL_OPTIONS);
     const body = buildUnsignedBody(this.#known.ports.inputPorts, input);
-    return this.#call(undefined, options, (call) => this.#attempt(call).sendUnsigned(body));
+    return this.#call(undefined, options, (call) => this.#inTurn(call, body));
   }
 
   /**
@@ -366,8 +362,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     }
   }
 
-  /** Sends a request to the current address, then to the others while it is certain that the tool runs at most once. */
-  async #inTurn(request: SignedRequest, call: CallState): Promise<CallResult> {
+  /**
+   * Sends a request, or an unsigned body, to the current address, then to the others while it is certain that the tool
+   * runs at most once.
+   *
+   * @param learns whether to read the name of an address' replay memory first, for repeats
+   */
+  async #inTurn(call: CallState, sent: SignedRequest | Uint8Array, learns = false): Promise<CallResult> {
+    const attempts = sent instanceof Uint8Array ? undefined : sent.attempts;
     const tried = new Set<Address>();
     // If servers with different replay memories share an address, each rejects requests that name another memory.
     let renamed = 0;
@@ -375,22 +377,30 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
       const address = this.#addresses.current;
       tried.add(address);
       try {
-        return await this.#attempt(call).send(request, renamed < 2);
+        if (sent instanceof Uint8Array) return await this.#attempt(call).sendUnsigned(sent);
+        if (learns) await this.#learnMemory(sent, call);
+        return await this.#attempt(call).send(sent, renamed < 2);
       } catch (error) {
         if (!(error instanceof LeaderError) || !isRepeatable(error) || call.msLeft() <= 0) throw error;
         if (error.code === "replay_memory_lost" && error.ran === "no" && renamed++ < 2) continue;
-        if (!this.#addresses.selectNext(tried, error, request.attempts)) throw error;
+        if (!this.#addresses.selectNext(tried, error, attempts)) throw error;
       }
     }
   }
 
   /**
    * Reads the name of the replay memory before the first attempt, so that a repeat can send it. If the name was unknown
-   * at the first attempt, a repeat sends a name that no server has, so that it cannot run as a new request.
+   * at the first attempt, also because a gateway hides `/meta`, a repeat sends a name that no server has, so that it
+   * cannot run as a new request.
    */
   async #learnMemory({ attempts }: SignedRequest, call: CallState): Promise<void> {
     if (this.#addresses.current.known || attempts.memory !== undefined) return;
-    await beforeAttempt(attempts, this.#attempt(call).readMeta());
+    try {
+      await beforeAttempt(attempts, this.#attempt(call).readMeta());
+    } catch (error) {
+      const isHidden = error instanceof LeaderError && error.code === "invalid_answer" && error.status !== undefined;
+      if (!isHidden) throw error;
+    }
   }
 
   /** Attempt at the current address. */
@@ -404,7 +414,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   }
 
   /** Adds a likely cause to an error: another header prefix, or changes of the contract. */
-  async #explain(error: LeaderError, { signals }: CallState): Promise<LeaderError> {
+  async #explain(error: LeaderError, call: CallState): Promise<LeaderError> {
     const { details = "" } = error;
     if (error.code === "auth_failed" && error.request && isOtherPrefix(details, this.#caller.headers.version)) {
       const what = `the client's signature headers begin with ${this.#caller.headerPrefix}: set headerPrefix to the server's`;
@@ -415,7 +425,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     if (!isMisfit || this.#running.isClosed || now - this.#changeCheckedAt < CHANGE_CHECK_MS) return error;
     this.#changeCheckedAt = now;
     try {
-      const { ports } = await this.#read({ ...newCall({}, META_TIMEOUT_MS), signals });
+      const { ports } = await this.#read({ ...call, timeoutMs: Math.min(call.timeoutMs, META_TIMEOUT_MS) });
       const changes = listChanges(this.ports, ports);
       if (changes.length === 0) return error;
       const what = `the tool's contract has changed: ${changes.join(", ")}; call refresh()`;

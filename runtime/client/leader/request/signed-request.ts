@@ -95,14 +95,15 @@ export class Attempts {
   /**
    * Begins an attempt.
    *
-   * @param memory name of the server's replay memory, if known
+   * @param memory name of the server's replay memory, if it has one and the name is known
+   * @param isKnown whether the server has answered, so that an undefined `memory` means that it has none
    * @returns value of the header `X-Svc-Replay-Memory`, if the attempt sends one
    */
-  begin(memory: string | undefined): string | undefined {
+  begin(memory: string | undefined, isKnown: boolean): string | undefined {
     const first = this.ran === "no";
     this.#fix(memory);
     this.#running++;
-    const name = this.#memory ?? (first || memory === undefined ? undefined : NO_MEMORY);
+    const name = this.#memory ?? (first || (isKnown && memory === undefined) ? undefined : NO_MEMORY);
     return name && repeatText({ memory: name, ageMs: this.#ageMs });
   }
 
