@@ -4,7 +4,7 @@
  *
  * Each connection is a new client that reads its credentials again. A client never queues or resends commands and never
  * reconnects: a command that was sent gets a reply, fails at once if the connection is lost, or fails at its time
- * limit. A watchdog replaces a client that has received no reply for 10 s, whatever state the client reports.
+ * limit. A watchdog replaces a client that has received no reply for 3 s, whatever state the client reports.
  */
 
 import { readFileSync } from "node:fs";
@@ -60,8 +60,6 @@ export class RedisFault extends Error {
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
-/** Milliseconds without data after which a connection with commands in flight is closed. */
-const SOCKET_TIMEOUT_MS = 2_000;
 /** Error codes of a server that is a replica, not a primary. */
 const NOT_PRIMARY = /^(?:READONLY|MASTERDOWN)$/;
 /**
@@ -69,8 +67,14 @@ const NOT_PRIMARY = /^(?:READONLY|MASTERDOWN)$/;
  * forwarded the command.
  */
 const NOT_EXECUTED = /^(?:OOM|READONLY|MASTERDOWN|LOADING|MISCONF|NOREPLICAS|NOAUTH|NOPERM|NOSCRIPT|BUSY|WRONGTYPE)$/;
-const WATCHDOG_MS = 10_000;
 const WATCHDOG_INTERVAL_MS = 1_000;
+/** Number of the watchdog's intervals without a reply after which a client is replaced. */
+const MAX_SILENT = 3;
+/**
+ * Intervals in a command's time limit. A tool that blocks the event loop delays timers and replies, so its block counts as
+ * one interval, however long it is.
+ */
+const INTERVALS = 10;
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
 
@@ -102,7 +106,8 @@ export class RedisConnection {
   #lastFault = new RedisFault("disconnected", "not connected yet", false);
   #attempts = 0;
   #closed = false;
-  #aliveAt = 0;
+  /** Intervals of the watchdog since the last reply. */
+  #silent = 0;
   #gathering = false;
   #reconnect: NodeJS.Timeout | undefined;
   #watchdog: NodeJS.Timeout | undefined;
@@ -178,7 +183,7 @@ export class RedisConnection {
     }
     this.#gather(client);
     try {
-      const reply = await command(client);
+      const reply = await this.#inTime(command(client));
       this.#alive(client);
       this.#attempts = 0;
       return reply;
@@ -189,6 +194,20 @@ export class RedisConnection {
       if (NOT_PRIMARY.test(fault.code)) this.#lastFault = fault;
       throw fault;
     }
+  }
+
+  /** Waits for a reply, for the time limit of a command. */
+  #inTime<T>(reply: Promise<T> | undefined): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      let left = INTERVALS;
+      const timer = setInterval(() => {
+        if (--left > 0) return;
+        clearInterval(timer);
+        reject(new RedisFault("timeout", "no reply within the time limit", true));
+      }, this.options.timeoutMs / INTERVALS);
+      const settled = Promise.resolve(reply).then(resolve, reject);
+      void settled.finally(() => clearInterval(timer));
+    });
   }
 
   /**
@@ -205,11 +224,11 @@ export class RedisConnection {
   }
 
   #alive(client: Client): void {
-    if (client === this.#client) this.#aliveAt = performance.now();
+    if (client === this.#client) this.#silent = 0;
   }
 
   #connect(): void {
-    this.#aliveAt = performance.now();
+    this.#silent = 0;
     const { to } = this.options;
     let client: Client;
     try {
@@ -261,12 +280,13 @@ export class RedisConnection {
   }
 
   #watch(): void {
-    if (this.#client === undefined || performance.now() - this.#aliveAt < WATCHDOG_MS) return;
-    this.#failed(new RedisFault("timeout", `no reply for ${WATCHDOG_MS / 1000} s`, false));
+    const max = Math.max(MAX_SILENT, 1 + Math.ceil(this.options.timeoutMs / WATCHDOG_INTERVAL_MS));
+    if (this.#client === undefined || ++this.#silent < max) return;
+    this.#failed(new RedisFault("timeout", `no reply for ${max} s`, false));
   }
 
   #clientOptions(): object {
-    const { to, timeoutMs } = this.options;
+    const { to } = this.options;
     const scripts = Object.values(SCRIPTS).map(({ name, lua, keys }) => [name, { lua, numberOfKeys: keys }] as const);
     const shared = {
       scripts: Object.fromEntries(scripts),
@@ -284,8 +304,6 @@ export class RedisConnection {
       // A discarded connection need not wait for anything.
       disconnectTimeout: 0,
       sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-      commandTimeout: timeoutMs,
-      socketTimeout: Math.max(SOCKET_TIMEOUT_MS, timeoutMs),
       // `watchSentinels` does this instead, because the library's clients would print errors with texts from the
       // Sentinels.
       failoverDetector: false,
@@ -357,7 +375,7 @@ function faultOf(error: Error & { readonly command?: { readonly name: string } }
     if (error.command?.name === "select") return new RedisFault("refused", `SELECT ${code}`, false);
     return new RedisFault("refused", code, !NOT_EXECUTED.test(code));
   }
-  if (error.message === "Command timed out") return new RedisFault("timeout", "no reply within the time limit", true);
+  if (error instanceof RedisFault) return error;
   return new RedisFault("disconnected", codeOf(error), true);
 }
 

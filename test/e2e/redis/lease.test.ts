@@ -283,7 +283,7 @@ describe("a lease in Redis", withRedis(), () => {
 
   for (const after of ["close", "silence"] as const) {
     it(`a claim that was carried out and answered by ${after} is withdrawn`, async () => {
-      const [one, two] = await stores.share();
+      const [one, two] = await stores.share({ timeoutMs: 300 });
       one.on("claim", async (answer) => {
         assert.equal(await answer(), 1);
         return { bytes: "", after };
@@ -291,10 +291,10 @@ describe("a lease in Redis", withRedis(), () => {
       const refused = assert.rejects(one.store.claim(request(1)), { name: "ReplayStoreUnavailable" });
       await until(async () => (await stores.key(one.prefix, "r")) !== undefined, "the claim is carried out");
       one.pass();
-      // The time limits of the command and of the socket.
-      for (const timer of stores.timers.waiting) if (!timer.repeats && timer.ms === 4_000) timer.fire();
       await refused;
       await until(() => {
+        // The watchdog replaces the silent connection.
+        stores.fire(1_000);
         stores.retry();
         return one.shared.takeBacks === 1;
       }, "the claim is taken back");
