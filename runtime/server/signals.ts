@@ -26,12 +26,19 @@ const SIGNALS = [
   ["SIGTERM", 15],
 ] as const;
 
+type Starting = Promise<{ close(signal: NodeJS.Signals): Promise<ShutdownSummary> }>;
+
+/** The servers of this process. */
+const servers: Starting[] = [];
+
 /**
- * Stops a server at the first signal, then exits with 0, or with {@link EXIT_CUT} if a request was cut short. A second
- * signal exits at once with 128 plus the signal's number. A signal during the start takes effect after it, or ends the
- * process if that takes longer than {@link START_LIMIT_MS}.
+ * Stops a server at the first signal. When all servers of the process have stopped, exits with 0, or with {@link
+ * EXIT_CUT} if a request was cut short. A second signal exits at once with 128 plus the signal's number. A signal during
+ * a start takes effect after it, or ends the process if that takes longer than {@link START_LIMIT_MS}.
  */
-export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals): Promise<ShutdownSummary> }>): void {
+export function stopOnSignals(starting: Starting): void {
+  servers.push(starting);
+  if (servers.length > 1) return;
   let first: number | undefined;
   for (const [signal, number] of SIGNALS) {
     process.on(signal, () => {
@@ -42,10 +49,13 @@ export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals):
       }
       first = now;
       const late = setTimeout(() => exitLate(signal, number), START_LIMIT_MS);
-      void starting
+      void Promise.all(servers)
         .finally(() => clearTimeout(late))
         .then(
-          (server) => server.close(signal).then(({ cut }) => process.exit(cut === 0 ? 0 : EXIT_CUT)),
+          async (started) => {
+            const ends = await Promise.all(started.map((server) => server.close(signal)));
+            process.exit(ends.every(({ cut }) => cut === 0) ? 0 : EXIT_CUT);
+          },
           // bootstrap reports a failed start and exits.
           () => {},
         );
@@ -58,12 +68,16 @@ function exitLate(signal: string, number: number): void {
   exitWith(128 + number, text);
 }
 
+let isToggled = false;
+
 /**
- * Raises the log level to `debug` at the first SIGUSR2, and restores it at the next. Windows has no such signal.
+ * Raises the log level of the process to `debug` at the first SIGUSR2, and restores it at the next. Windows has no such signal.
  *
  * @param isOwn whether the logger was set in code; then its level is not changed
  */
 export function toggleDebugOnSignal(log: ServerLogger, isOwn: boolean): void {
+  if (isToggled) return;
+  isToggled = !isOwn;
   process.on("SIGUSR2", () => {
     if (isOwn) log.warn({}, "SIGUSR2 was ignored: the application passed its own logger, and controls the log level");
     else toggleDebug(log);

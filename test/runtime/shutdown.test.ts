@@ -201,6 +201,18 @@ describe("a process with a stop signal", { concurrency: 2 }, () => {
     });
   });
 
+  it("two servers: both stop, and the process ends after the second", async () => {
+    const child = run(`${TOOL} await bootstrap(One); await bootstrap(Two);`, { env: { BIND_ADDR: "127.0.0.1:0" } });
+    await until(() => child.stderr().split('"msg":"serving"').length === 3, "both serve");
+    const connection = await RawConnection.open(await child.url);
+    connection.send(call("second"));
+    await until(() => began(child) === 1, "the tool runs");
+    child.process.kill("SIGTERM");
+    expectResult(await connection.response(), echoed('"second"'));
+    assert.equal((await child.ended).code, 0);
+    assert.equal(child.stderr().split('"msg":"stopped"').length, 3);
+  });
+
   it("while it starts: the start ends first", async () => {
     const code = 'const started = bootstrap(One); process.kill(process.pid, "SIGTERM"); await started;';
     const child = run(`${TOOL} ${code}`, { env: { BIND_ADDR: "127.0.0.1:0" } });
