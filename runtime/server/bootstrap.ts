@@ -144,9 +144,14 @@ function startupMessage(error: unknown): string {
   return (syscall === "" ? stack : message) ?? String(error);
 }
 
-/** Prints a text and exits, because handles opened by a tool's module would keep the process alive. */
+/**
+ * Prints a text and exits, because handles opened by a tool's module would keep the process alive. The exit code is 1 if
+ * the text could not be written.
+ */
 export function print(text: string): Promise<never> {
-  return new Promise(() => process.stdout.write(text, () => process.exit(0)));
+  const failed = ({ message }: Error) => exitWith(1, `cannot print: ${message}\n`);
+  process.stdout.on("error", failed);
+  return new Promise(() => process.stdout.write(text, (error) => (error ? failed(error) : process.exit(0))));
 }
 
 function metaOf(classes: readonly SvcToolClass[]): string {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -66,4 +66,10 @@ it("--help prints the usage, --meta the metadata, exit code 0", () => {
   const meta = run(entrypoint("sum"), "--meta");
   assert.deepEqual([meta.status, meta.stderr], [0, ""]);
   assert.equal((JSON.parse(meta.stdout) as unknown[]).length, 1);
+});
+
+it("--meta on a full disk says so and exits with 1", { skip: existsSync("/dev/full") ? false : "no /dev/full" }, () => {
+  const stdio = ["ignore", openSync("/dev/full", "w"), "pipe"] as const;
+  const { status, stderr } = spawnSync(process.execPath, [entrypoint("sum"), "--meta"], { stdio: [...stdio] });
+  assert.deepEqual([status, String(stderr)], [1, "cannot print: ENOSPC: no space left on device, write\n"]);
 });

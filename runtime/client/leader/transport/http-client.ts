@@ -251,6 +251,6 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol, host }: URL,
   } else if (/SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/.test(code)) {
     hint =
       ": the authority of the server's certificate is not trusted; pass its certificate as `ca` (`tls: { ca }`, or `connect: { ca }` of a dispatcher)";
-  }
+  } else if (code === "ERR_TLS_CERT_ALTNAME_INVALID") hint = ": the server's certificate is for another host name";
   return new LeaderError("connection_failed", `${what}${hint}`, { cause: error });
 }

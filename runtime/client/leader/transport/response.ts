@@ -18,9 +18,11 @@ export function responseError({ status, headers, body }: HttpResponse): LeaderEr
   const facts = { status, retryAfter: retryAfterOf(headers), requestId };
   const { error: code, details } = errorMembers(body);
   if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) {
-    return GATEWAY_STATUSES.has(status)
-      ? new LeaderError("gateway_error", "the gateway got no answer from the tool", facts)
-      : new LeaderError("invalid_answer", "expected a result or an error of the protocol, got neither", facts);
+    if (GATEWAY_STATUSES.has(status)) {
+      return new LeaderError("gateway_error", "the gateway got no answer from the tool", facts);
+    }
+    const got = status >= 300 && status < 400 ? "a redirect, which is not followed: set the final address" : "neither";
+    return new LeaderError("invalid_answer", `expected a result or an error of the protocol, got ${got}`, facts);
   }
   const text = typeof details === "string" ? withoutControls(details, 1000) : undefined;
   if (!isErrorCode(code)) {
