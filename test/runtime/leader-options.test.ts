@@ -260,7 +260,10 @@ test("tls: ca contains the trusted certificates, servername the name to verify",
     fails("connection_failed", /SELF_SIGNED_CERT: .*; pass its certificate as `ca`/),
   );
   await assert.rejects(invoke({ servername: "localhost" }), fails("connection_failed"));
-  await assert.rejects(invoke({ ca: cert, servername: "other.example" }), fails("connection_failed", /ALTNAME.*another host name/));
+  await assert.rejects(
+    invoke({ ca: cert, servername: "other.example" }),
+    fails("connection_failed", /ALTNAME.*another host name/),
+  );
 });
 
 test("an error answer: at most 1,000 characters of details and nine digits of Retry-After", async () => {

@@ -353,7 +353,10 @@ describe("other servers", () => {
     }
     const red = await failureOf(invokeAt({ status: 429, body: '{"error":"rate_limited","details":"a\\u001b[2Jb"}' }));
     assert.equal(red.details, "a\ufffd[2Jb");
-    assert.match((await failureOf(invokeAt({ status: 308, body: "" }))).details ?? "", /a redirect, which is not followed/);
+    assert.match(
+      (await failureOf(invokeAt({ status: 308, body: "" }))).details ?? "",
+      /a redirect, which is not followed/,
+    );
   });
 
   test("an incomplete set of signature headers is not a signature", async () => {
