@@ -77,9 +77,10 @@ export function readArguments(words: readonly string[], command: Command): Parse
 /**
  * Rejects arguments and options that would have no effect.
  *
+ * @param line the words of the command line after the command's name
  * @throws UsageError
  */
-export function checkUse(command: Command, given: readonly string[], { args, values }: ParsedArguments): void {
+export function checkUse(command: Command, line: readonly string[], { args, values }: ParsedArguments): void {
   for (const [name, { needs, excludes }] of Object.entries(command.options)) {
     if (values[name] === undefined) continue;
     const other = excludes?.find((each) => values[each] !== undefined);
@@ -92,7 +93,7 @@ export function checkUse(command: Command, given: readonly string[], { args, val
   if (args.length <= most) return;
   const [first = ""] = args;
   const isPort = /^\d+$/.test(first) && Object.hasOwn(command.options, "port");
-  const hint = isPort ? `; did you mean --port ${first}?` : given[0] === first ? "" : "; a command precedes options";
+  const hint = isPort ? `; did you mean --port ${first}?` : line[0] === first ? "" : "; a command precedes options";
   const quoting = command.arguments?.includes("JSON|") ? "; quote the JSON for the shell" : "";
   const got = most === 0 ? `${shownText(first)}${hint}` : `${args.length} arguments${quoting}`;
   throw new UsageError(`${command.name} takes ${command.arguments ?? "no argument"}, got ${got}`);

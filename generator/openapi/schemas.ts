@@ -37,7 +37,7 @@ export class SchemaComponents {
     const ports = withListBounds(inputSchema, inputSchema);
     const input = this.#add(`${prefix}.Input`, ports, prefix, inputSchema);
     const result = this.#add(`${prefix}.Result`, resultSchema(outputSchema), prefix, outputSchema);
-    // Generators find no names for inline variants, or names that clash.
+    // Generators find no names for inline variants, or names that clash. Their references are rewritten already.
     const variants = listAt(this.all.get(result), "oneOf").map((variant) => {
       const [tag] = namedSchemas(variant, "properties").keys();
       if (tag === undefined) return variant;

@@ -228,13 +228,14 @@ export class RedisReplayStore implements ReplayStore {
     }
   }
 
+  /** Claims a run. Concurrent claims of one call in this process share one reply of Redis ({@link LookUps}). */
   async claim(request: ReplayRequest): Promise<Claim> {
     const keys = this.#keys.of(request);
     try {
       const { leaderId } = request.caller;
       const caller = callerDigest(request.caller);
-      const pair = keys.record.toString("latin1");
-      const claim = await this.#lookUps.claim(pair, leaderId, caller, () => this.#claim(request, keys, caller));
+      const pairKey = keys.record.toString("latin1");
+      const claim = await this.#lookUps.claim(pairKey, leaderId, caller, () => this.#claim(request, keys, caller));
       const outcome = claim.state === "in-flight" ? "in_flight" : claim.state;
       this.#figures.claimed(request.tool, outcome);
       return claim;

@@ -25,6 +25,7 @@ export function ChecksMenu() {
   );
 }
 
+/** A check with the verdict of its last call: the history has the newest call first, and no verdict is shown as good. */
 function Check({ kind }: { readonly kind: CheckKind }) {
   const [label, hint] = CHECKS[kind];
   const fqn = tool.value?.fqn;

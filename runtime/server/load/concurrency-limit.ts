@@ -49,7 +49,8 @@ export class Slots {
    * Takes a slot or joins the queue. `release` returns the slot.
    *
    * @returns undefined if a slot was free
-   * @throws {@link RequestError} `overloaded` if the queue is full, `shutting_down` after `stop`
+   * @throws {@link RequestError} `overloaded` if the queue is full, `shutting_down` if the call would have to wait after
+   * `stop`
    */
   enter(): QueuedCall | undefined {
     const { concurrency, queue, queueTimeoutMs } = this.#limits;

@@ -143,7 +143,8 @@ export class Metrics implements Observer {
     for (const { fqn: tool } of sources.tools)
       for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
     const add = scraped(this.#library, this.registry);
-    for (const read of [readParts, readReplay, readLoad, readReloads]) read(add, sources);
+    for (const addMetrics of [addServerMetrics, addReplayMetrics, addLoadMetrics, addReloadMetrics])
+      addMetrics(add, sources);
   }
 
   ended({ tool: { fqn: tool }, request, caller, ms, steps, replayed }: Observation, { status, code }: Reply): void {
@@ -239,7 +240,10 @@ function scraped({ Counter, Gauge }: Prometheus, registry: Registry): AddScraped
   };
 }
 
-function readParts(add: AddScraped, { tools, config, service, server, readiness, memory, log }: MetricSources): void {
+function addServerMetrics(
+  add: AddScraped,
+  { tools, config, service, server, readiness, memory, log }: MetricSources,
+): void {
   add("svc_ready", "1 while the server is ready.", () => Number(readiness.unready === undefined));
   add("svc_connections", "Open connections.", promisify(server.getConnections.bind(server)));
   add("svc_tools_running", "Runs of tools, including those whose call has timed out.", ["tool"], () => {
@@ -262,7 +266,7 @@ function readParts(add: AddScraped, { tools, config, service, server, readiness,
 const rowsOf = (label: string, values: Readonly<Record<string, number>>): Rows =>
   Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
 
-function readReplay(add: AddScraped, { store }: MetricSources): void {
+function addReplayMetrics(add: AddScraped, { store }: MetricSources): void {
   const { maxBytes } = store;
   if (maxBytes !== undefined) add("svc_replay_bound_bytes", "Maximum bytes of the replay memory.", () => maxBytes);
   const stats = store.stats?.bind(store);
@@ -284,7 +288,7 @@ function readReplay(add: AddScraped, { store }: MetricSources): void {
   );
 }
 
-function readLoad(add: AddScraped, { service: { load } }: MetricSources): void {
+function addLoadMetrics(add: AddScraped, { service: { load } }: MetricSources): void {
   add("svc_body_bytes_in_flight", "Bytes of request bodies held in memory.", () => load.bodyBytes.inFlight);
   const refused = "Connections and calls refused because of load, by reason.";
   add("svc_load_refused_total", refused, ["reason"], () => rowsOf("reason", load.refused));
@@ -292,7 +296,7 @@ function readLoad(add: AddScraped, { service: { load } }: MetricSources): void {
   add("svc_calls_queued", queued, ["tool"], () => [...load.tools].map(([tool, { queued }]) => [{ tool }, queued]));
 }
 
-function readReloads(add: AddScraped, { reload }: MetricSources): void {
+function addReloadMetrics(add: AddScraped, { reload }: MetricSources): void {
   const eachFile = <T>(read: (stats: ReloadStats, file: string) => T): T[] => {
     const { config, allowList, certificate } = reload.stats;
     const all = { config, allow_list: allowList, certificate };

@@ -190,7 +190,10 @@ export class Execution {
     }
   }
 
-  /** Never rejects: every error becomes an answer. */
+  /**
+   * Never rejects: every error becomes an answer. For a call that has run (`known`), only `authorize` and `around` run,
+   * because another leader or key asks for the answer.
+   */
   async #execute(): Promise<Answer> {
     const tool = this.#tool;
     const log = this.#log;
@@ -216,9 +219,8 @@ export class Execution {
     try {
       if (takesInput) input = this.#decode();
       if (caller !== undefined) {
-        const refused = await authorize(instance, caller, input, log);
-        if (refused !== undefined)
-          return this.#stopping && refused.code !== "permission_denied" ? INTERRUPTED : refused;
+        const denied = await authorize(instance, caller, input, log);
+        if (denied !== undefined) return this.#stopping && denied.code !== "permission_denied" ? INTERRUPTED : denied;
         if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
       }
       if (this.#known !== undefined && around === undefined) return this.#known;
