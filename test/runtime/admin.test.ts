@@ -11,7 +11,9 @@ import { prepareSigningKey, publicKeyOf } from "#client/wire/signature/ed25519.j
 import { fastify, svcTools } from "#runtime/fastify.js";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
+import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { listenAdmin } from "#runtime/server/observe/admin.js";
+import { Metrics } from "#runtime/server/observe/metrics.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
@@ -212,6 +214,20 @@ describe("metrics", () => {
     assert.deepEqual(listedIn("### Shared replay store").sort(), more.sort());
     const gone = given(families).filter(([name]) => !shared.families.has(name));
     assert.deepEqual(gone.map(([name]) => name).sort(), memoryOnly.sort());
+  });
+
+  it("have the ids of at most 1,000 leaders", async () => {
+    const registry = new promClient.Registry();
+    const loaded = (await Metrics.load(registry)) ?? assert.fail();
+    const { class: tool } = countingTool();
+    const call = { tool: new ServedTool(tool), request: { id: "1", peer: () => undefined, headers: {} } };
+    for (let i = 0; i < 1_002; i++) {
+      const ended = { ...call, caller: { leaderId: `leader-${i}` }, ms: 1, steps: {}, replayed: false };
+      loaded.ended(ended as never, { status: 200, headers: [], body: Buffer.alloc(0) });
+    }
+    const { samples } = readExposition(await registry.metrics()).get("svc_leader_calls_total") ?? assert.fail();
+    assert.equal(samples.size, 1_001);
+    assert.equal(samples.get('svc_leader_calls_total{leader="other leaders",code="ok"}'), 2);
   });
 
   it("of two servers in a process are separate, except for Node's own metrics", async () => {

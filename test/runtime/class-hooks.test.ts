@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { fastify, svcTools } from "#runtime/fastify.js";
 import { type BootstrapOptions, serve } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS, createClasses } from "#runtime/server/call/run/class-hooks.js";
-import { run, stop } from "./child.js";
+import { run } from "./child.js";
 import {
   type Behaviour,
   countingTool,
@@ -214,40 +214,19 @@ describe("static create and close", () => {
   });
 });
 
-/** A class that keeps something in a static member and prints when it is closed. */
-const POOLS = `
-const pooled = (Base) => class Pooled extends Base {
-  static create() { this.pool = { uses: 0 }; }
-  static async close() { process.stdout.write("closed;"); }
-  async invoke() { return { ok: { value: ++Pooled.pool.uses } }; }
-};
-`;
-
-describe("static create and close in processes", { concurrency: 2 }, () => {
-  const started = (code: string) => run(`${POOLS}${code}`, { env: { BIND_ADDR: "127.0.0.1:0" } });
-
-  it("a signal closes", async () => {
-    const child = started("await bootstrap(pooled(One));");
-    const url = await child.url;
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("2"));
-    await stop(child);
-    assert.equal(child.stdout(), "closed;");
-  });
-
-  it("a signal ends a process whose create does not end", async () => {
-    // Five seconds are over at once.
-    const child = started(
-      `const { setTimeout } = globalThis;
-      globalThis.setTimeout = (callback, ms, ...more) => setTimeout(callback, ms === 5_000 ? 1 : ms, ...more);
-      await bootstrap(Object.assign(class extends One {}, {
-        create() { console.log("creating"); setInterval(() => {}, 1000); return new Promise(() => {}); }
-      }));`,
-    );
-    await until(() => child.stdout().includes("creating"), "create() has begun");
-    child.process.kill("SIGTERM");
-    const { code, stderr } = await child.ended;
-    assert.equal(code, 143);
-    assert.match(stderr, /^cannot start: received SIGTERM while starting, and the start did not end within 5 s$/m);
-  });
+it("a signal ends a process whose create does not end", async () => {
+  // Five seconds are over at once.
+  const child = run(
+    `const { setTimeout } = globalThis;
+    globalThis.setTimeout = (callback, ms, ...more) => setTimeout(callback, ms === 5_000 ? 1 : ms, ...more);
+    await bootstrap(Object.assign(class extends One {}, {
+      create() { console.log("creating"); setInterval(() => {}, 1000); return new Promise(() => {}); }
+    }));`,
+    { env: { BIND_ADDR: "127.0.0.1:0" } },
+  );
+  await until(() => child.stdout().includes("creating"), "create() has begun");
+  child.process.kill("SIGTERM");
+  const { code, stderr } = await child.ended;
+  assert.equal(code, 143);
+  assert.match(stderr, /^cannot start: received SIGTERM while starting, and the start did not end within 5 s$/m);
 });

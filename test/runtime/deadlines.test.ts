@@ -27,10 +27,15 @@ test("a deadline passes once, at its time and in the context of its own call", a
   assert.deepEqual(expired, ["first", "second"]);
 });
 
-test("the deadline of a run that has ended does not pass", async (t) => {
+test("the deadline of a run that has ended does not pass, and one that was brought closer passes once", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { begin, expired } = scene(() => Promise.reject(new Error("refused")));
   assert.equal((await begin("ended").answer).code, "tool_invocation_failed");
   t.mock.timers.tick(100);
   assert.deepEqual(expired, []);
+  const closer = scene(() => new Promise(() => {}));
+  const run = closer.begin("closer");
+  for (const ms of [1, 40]) run.advance(ms);
+  t.mock.timers.tick(100);
+  assert.equal(closer.expired.length, 1);
 });

@@ -378,7 +378,9 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
 
   it("a tool that blocks the event loop beyond its deadline", async () => {
     for (const part of ["invoke", "authorize", "construct", "encodeOutput"] as const) {
-      const busy = () => {
+      let signal: AbortSignal | undefined;
+      const busy = (_given?: unknown, context?: { readonly signal: AbortSignal }) => {
+        signal = context?.signal;
         const end = performance.now() + 80;
         while (performance.now() < end);
         return { ok: { value: "canary" } };
@@ -386,6 +388,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
       const { response, log } = await call({ timeout: 40, [part]: busy });
       timedOut(response);
       await until(() => log.some(({ message }) => message.includes("discarded")), `${part}: the late end is logged`);
+      if (part === "invoke") assert.equal(signal?.aborted, true);
     }
   });
 });

@@ -39,30 +39,19 @@ export class Answers {
   }
 
   /**
-   * Counts the bytes of an answer as unread until they are sent. Called before the bytes are allocated, if their number
-   * is known.
-   *
-   * @returns false if the connection has ended, so that the answer need not be made
-   */
-  reserve({ raw, request }: FastifyReply, bytes: number): boolean {
-    const { socket } = request.raw;
-    if (bytes > 0 && !socket.destroyed) {
-      this.#unread.hold(socket, bytes);
-      raw.once("close", () => this.#unread.release(socket, bytes));
-    }
-    return !socket.destroyed;
-  }
-
-  /**
-   * Sends an answer. Never throws.
+   * Sends an answer, and counts its bytes as unread until they are sent. Never throws.
    *
    * @param last whether the connection closes after this answer
-   * @param reserved number of bytes of the answer that are counted already
    */
-  send(reply: FastifyReply, answer: Reply, last: boolean, reserved = 0): void {
+  send(reply: FastifyReply, answer: Reply, last: boolean): void {
+    const { raw, request } = reply;
     // The author's own route has sent its headers, so its answer can only be cut off.
-    if (reply.raw.headersSent) return void reply.raw.destroy();
-    if (!this.reserve(reply, answer.body.length - reserved)) return;
+    if (raw.headersSent) return void raw.destroy();
+    const { socket } = request.raw;
+    const { length } = answer.body;
+    if (length > 0) this.#unread.hold(socket, length);
+    if (socket.destroyed) return;
+    raw.once("close", () => this.#unread.release(socket, length));
     try {
       this.#send(reply, answer, last);
     } catch (error) {

@@ -19,10 +19,6 @@ type Method = "GET" | "HEAD" | "POST";
 export interface Progress {
   /** Whether the request has no answer yet. */
   isOpen(): boolean;
-  /**
-   * Counts the bytes of an answer before it is made. Returns false if the connection has ended.
-   */
-  reserve(bytes: number): boolean;
   /** Called before code of the tool runs. */
   onRun(): void;
   /** Registers a listener that is called if a shutdown answers the request. */
@@ -35,8 +31,7 @@ export interface Route {
   readonly needsHost?: true;
   /** Whether the route itself, or nothing, delays the start of its work under load. */
   readonly isImmediate?: true;
-  /** Resolves to undefined if the connection has ended. */
-  answer(request: FastifyRequest, response: ServerResponse, progress: Progress): Promise<Reply | undefined>;
+  answer(request: FastifyRequest, response: ServerResponse, progress: Progress): Promise<Reply>;
 }
 
 export interface RoutesOptions {
@@ -145,17 +140,12 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
   };
 }
 
-/** Answers with the metadata document. Its length is reserved before it is made, once it is known. */
+/** Answers with the metadata document. */
 function metadata(tool: ServedTool, path: string, log: ServerLogger): Route["answer"] {
-  /** Length of the document without its URL; 0 if no document was made yet. */
-  let length = 0;
-  return async ({ raw }, _response, progress) => {
+  return async ({ raw }) => {
     try {
       const url = originOf(raw, "encrypted" in raw.socket) + path;
-      if (length > 0 && !progress.reserve(length + url.length)) return undefined;
-      const body = Buffer.from(documentOf(tool.tool, tool.contract, url));
-      length = body.length - url.length;
-      return { status: 200, headers: JSON_HEADERS, body };
+      return { status: 200, headers: JSON_HEADERS, body: Buffer.from(documentOf(tool.tool, tool.contract, url)) };
     } catch (thrown) {
       return replyToThrown(thrown, log.child({ tool: tool.fqn }), "meta() of the tool threw an error");
     }

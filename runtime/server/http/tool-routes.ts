@@ -218,15 +218,10 @@ export class ToolRoutes {
       },
     };
     this.requests.begin(reply, state);
-    let reserved = 0;
-    let answer: Reply | undefined;
+    let answer: Reply;
     try {
       answer = await route.answer(request, reply.raw, {
         isOpen: () => this.requests.has(reply),
-        reserve: (bytes) => {
-          reserved = bytes;
-          return this.#answers.reserve(reply, bytes);
-        },
         onRun: () => {
           state.runs = true;
         },
@@ -237,9 +232,9 @@ export class ToolRoutes {
     } catch (error) {
       answer = replyToThrown(new RequestError("internal_error", undefined, { cause: error }), this.#options.log);
     }
-    if (!this.requests.end(reply, answer?.code) || answer === undefined) return;
+    if (!this.requests.end(reply, answer.code)) return;
     const last = this.#options.shutdown.stopping || answer.code === "request_timeout";
-    if (answer.error === undefined) this.#answers.send(reply, answer, last, reserved);
+    if (answer.error === undefined) this.#answers.send(reply, answer, last);
     else this.#answers.sendFailure(reply, answer, last);
     this.#report(request, answer, isCall);
   }
