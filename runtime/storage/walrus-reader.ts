@@ -7,7 +7,7 @@ import type { ReadBudget, ReadOptions, ResolvedValue } from "svc-client/internal
 import type { RawValue } from "svc-client/internal/wire/bcs/bcs-shapes";
 import { NexusValue } from "svc-client/internal/wire/bcs/data";
 import { INPUT_BUDGET } from "svc-client/internal/wire/protocol";
-import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
+import { type BlobSource, blobSourceOf, type ExpectedBlob, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import type { EndpointOptions } from "./http/endpoint.js";
 import { requireInteger, StorageError } from "./storage-error.js";
@@ -105,7 +105,7 @@ export class WalrusReader {
     return (value as Extract<ResolvedValue, { kind: "data" }>).bytes;
   }
 
-  async #read(reference: Reference, budget: ReadBudget, deadline: Deadline): Promise<Uint8Array> {
+  async #read(reference: ExpectedBlob, budget: ReadBudget, deadline: Deadline): Promise<Uint8Array> {
     try {
       const bytes = await readStored(this.#source, deadline, reference, budget.left);
       budget.take(bytes.length);
@@ -116,13 +116,9 @@ export class WalrusReader {
   }
 }
 
-interface Reference {
-  readonly blobId: string;
-  readonly sha256: Uint8Array;
-  readonly size: number | undefined;
-}
-
-function referenceOf(value: Extract<RawValue, { kind: "walrus" }> & { readonly size?: number | undefined }): Reference {
+function referenceOf(
+  value: Extract<RawValue, { kind: "walrus" }> & { readonly size?: number | undefined },
+): ExpectedBlob {
   const { blobId, contentDigest } = NexusValue.walrus(value.blobId, value.contentDigest);
   return { blobId: Buffer.from(blobId).toString("latin1"), sha256: contentDigest, size: value.size };
 }

@@ -359,10 +359,6 @@ export class WalrusStorage {
       retries,
       deadline,
       async () => {
-        const tooLarge = () => {
-          const message = `publisher: expected an answer of at most ${MAX_RESPONSE_BYTES} bytes, got more`;
-          return new StorageError("answer_invalid", message, { paid: "maybe" });
-        };
         const body = await exchange({
           endpoint: this.#publisher,
           method: "PUT",
@@ -370,7 +366,6 @@ export class WalrusStorage {
           query: this.#query,
           body: content,
           maxBytes: MAX_RESPONSE_BYTES,
-          tooLarge,
           deadlines,
           deadline,
         });

@@ -1,14 +1,12 @@
-/** Parts of the shared replay store that need no server: addresses, settings, records, pending writes, leases. */
+/** Parts of the shared replay store that need no server: addresses, settings, records, pending writes. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { RedisFault } from "#runtime/redis/connection.js";
-import { type LeaseHost, type RecentWrite, RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
 import { callerDigest, decodeRecord, encodeRecord, newToken, RecordKeys } from "#runtime/redis/record.js";
 import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
-import { END, SCRIPTS } from "#runtime/redis/scripts.js";
 import { checkServer, policyFault } from "#runtime/redis/server-check.js";
 import { redisFromEnv } from "#runtime/redis/settings.js";
 import { addressOf, crossesNetworkInClear, parseTarget } from "#runtime/redis/target.js";
@@ -337,123 +335,5 @@ describe("pending writes", () => {
     writes.add({ bytes: 1, until: later(), write: () => Promise.reject(new TypeError("own")) });
     await writes.kick();
     assert.deepEqual([writes.size, state.dropped, state.faults.length], [0, 1, 1]);
-  });
-});
-
-describe("a lease", () => {
-  function lease(replies: readonly unknown[], leaseMs = 0) {
-    const calls: string[] = [];
-    const counts = { renewals: 0, restored: 0, reclaimed: 0, conflict: 0 };
-    const repeated: (() => Promise<unknown>)[] = [];
-    const recent: RecentWrite[] = [];
-    const answers = [...replies];
-    const host: LeaseHost = {
-      run: async ({ name }) => {
-        calls.push(name);
-        const reply = answers.shift();
-        if (reply instanceof Error) throw reply;
-        return reply as number;
-      },
-      write: async (write) => {
-        try {
-          return await write();
-        } catch (error) {
-          if (error instanceof RedisFault) return void repeated.push(write);
-          throw error;
-        }
-      },
-      ttlMs: () => 60_000,
-      note: async () => {},
-      ended() {},
-      wrote: (write) => recent.push(write),
-      figures: counts,
-      conflict: () => counts.conflict++,
-    };
-    const keys = { marker: Buffer.from("m"), record: Buffer.from("r"), lifetimes: Buffer.from("l") };
-    const [token, caller] = [Buffer.alloc(16), Buffer.alloc(16)];
-    const claim = { tool: "a@1", keys, mark: Buffer.alloc(48), token, caller, leaseMs, ttlMs: 60_000 };
-    return { lease: new RedisLease(host, claim), calls, counts, repeated, recent };
-  }
-  const answer: CachedAnswer = { status: 200, signable: true, body: new Uint8Array(1) };
-  const late: CachedAnswer = { status: 504, code: "late", signable: false, body: new Uint8Array(1) };
-  const { renew, end, touch, release } = Object.fromEntries(
-    Object.entries(SCRIPTS).map(([name, script]) => [name, script.name]),
-  );
-
-  it("is renewed after a third of its duration, not before; for a held answer the record is renewed", async () => {
-    const early = lease([], 600_000);
-    await early.lease.renew(false);
-    assert.deepEqual(early.calls, []);
-    const { lease: due, calls, counts } = lease([END.done, END.done, 1, 1]);
-    await due.renew(false);
-    assert.equal(await due.timeOut(late), true);
-    await due.renew(false);
-    assert.equal(await due.settle(), true);
-    await due.renew(false);
-    assert.deepEqual(calls, [renew, end, touch, touch]);
-    assert.equal(counts.renewals, 3);
-  });
-
-  it("is registered again after a loss, also for held answers", async () => {
-    const { lease: running, calls, counts } = lease([END.restored, END.done, END.restored], 600_000);
-    await running.renew(true);
-    await running.timeOut(late);
-    await running.renew(true);
-    assert.deepEqual(calls, [renew, end, end]);
-    assert.deepEqual(counts, { renewals: 2, restored: 1, reclaimed: 1, conflict: 0 });
-  });
-
-  it("an end that is not written is repeated, and reported as accepted", async () => {
-    const fault = new RedisFault("timeout", "no reply within the time limit", true);
-    const { lease: ending, calls, repeated } = lease([fault, END.done]);
-    assert.equal(await ending.complete(answer), true);
-    assert.equal(repeated.length, 1);
-    await repeated[0]?.();
-    assert.deepEqual(calls, [end, end]);
-  });
-
-  it("settling before the answer is written sets the lifetime with which it will be written", async () => {
-    const fault = new RedisFault("timeout", "no reply within the time limit", true);
-    const { lease: held, calls, repeated } = lease([fault, END.done]);
-    await held.timeOut(late);
-    assert.equal(await held.settle(), true);
-    await repeated[0]?.();
-    assert.deepEqual(calls, [end, end]);
-  });
-
-  it("every end that the server accepted is a recent write that can be repeated; no other is", async () => {
-    const fault = new RedisFault("timeout", "no reply within the time limit", true);
-    const { lease: held, calls, recent } = lease([END.done, 1, END.done]);
-    await held.timeOut(late);
-    await held.settle();
-    assert.equal(recent.length, 2);
-    assert.equal(new Set(recent).size, 1);
-    await recent[0]?.writeAgain();
-    assert.deepEqual(calls, [end, touch, end]);
-    const released = lease([1, 1]);
-    await released.lease.release();
-    await released.recent[0]?.writeAgain();
-    assert.deepEqual(released.calls, [release, release]);
-    for (const reply of [fault, END.conflict]) {
-      const ending = lease([reply]);
-      await ending.lease.complete(answer);
-      assert.deepEqual(ending.recent, []);
-    }
-  });
-
-  it("a refused end is a conflict, unless it is a replaced 403", async () => {
-    const { lease: twice, counts } = lease([END.conflict]);
-    assert.equal(await twice.complete(answer), false);
-    assert.equal(counts.conflict, 1);
-    const forbidden = lease([END.conflict]);
-    assert.equal(await forbidden.lease.complete({ ...late, status: 403 }), false);
-    assert.equal(forbidden.counts.conflict, 0);
-  });
-
-  it("is released once", async () => {
-    const { lease: once, calls } = lease([1]);
-    assert.equal(await once.release(), true);
-    assert.equal(await once.release(), false);
-    assert.deepEqual(calls, [release]);
   });
 });

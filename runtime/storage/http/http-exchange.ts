@@ -17,8 +17,8 @@ export interface ExchangeOptions {
   readonly body?: Uint8Array;
   /** Maximum size of the answer, in bytes. */
   readonly maxBytes: number;
-  /** Creates the error for a larger answer. */
-  readonly tooLarge: () => StorageError;
+  /** Creates the error for a larger answer; by default `answer_invalid`. */
+  readonly tooLarge?: () => StorageError;
   readonly deadlines: Deadlines;
   readonly deadline: Deadline;
 }
@@ -91,7 +91,9 @@ export async function exchange(options: ExchangeOptions): Promise<Buffer> {
     let size = 0;
     for await (const part of response.body as AsyncIterable<Buffer>) {
       size += part.length;
-      if (size > maxBytes) throw tooLarge();
+      if (size > maxBytes) {
+        throw tooLarge?.() ?? fail("answer_invalid", `expected an answer of at most ${maxBytes} bytes, got more`);
+      }
       parts.push(part);
     }
     return Buffer.concat(parts, size);

@@ -7,6 +7,8 @@ const say = (event, facts) => process.stdout.write(`${JSON.stringify({ event, ..
 const journal = await FileJournal.open(path);
 const storage = new WalrusStorage({ ...connection, epochs: 3, deletable: false, journal, deadlines });
 say("begins", { recovered: await storage.recover() });
+// Loaded by the first request.
+await import("undici");
 // In KiB, before the content is there; the code is.
 const before = process.resourceUsage().maxRSS;
 const bytes =

@@ -79,6 +79,8 @@ describe("a lease in Redis", withRedis(), () => {
       assert.equal((await store.claim(request(1))).state, "completed");
     }
     await assertLifetime(prefix, "e", LEASE + TTL);
+    // Longer than the store remembers recent writes.
+    pass(11_000);
     await server.client.flushall();
     assert.equal((await store.claim(request(1))).state, "completed", "it is written again");
     await assertLifetime(prefix, "e", LEASE + TTL);
@@ -187,6 +189,18 @@ describe("a lease in Redis", withRedis(), () => {
     await assertLifetime(one.prefix, "e", TTL);
   });
 
+  it("if a tool settles before its 504 is written, it is written with the TTL", async () => {
+    const one = await stores.open();
+    const lease = await one.run(1);
+    one.on("end", () => REFUSED);
+    assert.equal(await lease.timeOut(LATE), true);
+    assert.equal(await lease.settle(), true);
+    one.pass();
+    await written(one);
+    assert.equal(one.seen("touch"), 1, "by the check at the start only");
+    await assertLifetime(one.prefix, "e", TTL);
+  });
+
   it("the report that a tool has settled does not change the record of another process", async () => {
     const [one] = await stores.share();
     const two = await stores.open({ prefix: one.prefix, ttlMs: 90_000 });
@@ -235,6 +249,21 @@ describe("a lease in Redis", withRedis(), () => {
     const found = await two.store.claim(request(1));
     assert.ok(found.state === "completed");
     assert.deepEqual(Buffer.from(found.answer.body), RESULT.body);
+  });
+
+  it("a replaced 403 is no conflict, and its refused end is not repeated after a loss", async () => {
+    const [one, two] = await stores.share();
+    const forbidden = await one.run(1);
+    await drop(one.prefix, "r");
+    await (await two.run(1)).complete(RESULT);
+    assert.equal(await forbidden.complete({ ...LATE, status: 403 }), false);
+    assert.equal(one.shared.conflicts, 0);
+    await server.client.flushall();
+    await until(() => {
+      stores.fire(1_000);
+      return one.shared.losses === 1 && two.shared.restored === 1;
+    }, "the loss is seen");
+    assert.equal(one.shared.restored, 0);
   });
 
   it("does not affect the run of another pair with the same nonce, and reports no conflict", async () => {

@@ -62,8 +62,24 @@ function invalidUtf8At(bytes: Buffer): number {
   return offset;
 }
 
-/** Initial length of a tape; enough for a small call. */
-const TAPE_LENGTH = 128;
+/**
+ * Length of the array that holds the tapes of small documents, one after another. Allocating an array for each document
+ * would cost as much as scanning a small call.
+ */
+const POOL_LENGTH = 16_384;
+/** Minimum free length of the shared array at which a tape may start; enough for a small call. */
+const POOL_RESERVE = 2_048;
+let pool = new Int32Array(POOL_LENGTH);
+let pooled = 0;
+
+/** A part of the shared array for a tape. The tape moves to an array of its own if it needs more. */
+function newTape(maxLength: number): Int32Array {
+  if (pooled + POOL_RESERVE > POOL_LENGTH) {
+    pool = new Int32Array(POOL_LENGTH);
+    pooled = 0;
+  }
+  return pool.subarray(pooled, pooled + maxLength);
+}
 
 /**
  * Tape indexes of the containers around the current position, with OBJECT_BIT set for objects. Shared by all documents
@@ -88,7 +104,7 @@ class Scanner {
   constructor(bytes: Buffer, ascii: boolean, maxLength: number) {
     this.#bytes = bytes;
     this.#ascii = ascii;
-    this.#tape = new Int32Array(Math.min(maxLength, TAPE_LENGTH));
+    this.#tape = newTape(maxLength);
     this.#maxLength = maxLength;
   }
 
@@ -139,16 +155,16 @@ class Scanner {
   }
 
   #document(): JsonDocument {
-    return {
-      bytes: this.#bytes,
-      ascii: this.#ascii,
-      tape: this.#tape,
-      spaced: this.#spaced,
-      large: this.#large,
-      doubles: this.#doubles,
-      escapedNames: this.#escapedNames,
-      escapes: this.#escapes,
-    };
+    const bytes = this.#bytes;
+    const ascii = this.#ascii;
+    const spaced = this.#spaced;
+    const large = this.#large;
+    const doubles = this.#doubles;
+    const escapedNames = this.#escapedNames;
+    const escapes = this.#escapes;
+    const tape = this.#tape;
+    if (tape.buffer === pool.buffer) pooled += this.#top;
+    return { bytes, ascii, tape, spaced, large, doubles, escapedNames, escapes };
   }
 
   #fail(reason: string): never {
