@@ -19,6 +19,7 @@ const server = net.createServer((socket) => {
   socket.on("error", () => {});
   socket.on("data", (data) => setTimeout(() => socket.write(answer(String(data))), 50));
 });
+process.on("disconnect", () => process.exit());
 server.listen(0, "127.0.0.1", () => process.send(server.address().port));
 JS
 cat >blocked.mjs <<'JS'
