@@ -476,7 +476,7 @@ describe("doctor of a server with a fault", () => {
       assert.deepEqual(old.failed, ["metadata"]);
       assert.match(
         old.of("metadata").detail,
-        /^the server and meta\.json differ in description, timeout of xyz\.test\.tool\d+@1: /,
+        /^the server and meta\.json differ in xyz\.test\.tool\d+@1: compatible: description changed$/,
       );
       await commit((document) => ({ ...document, fqn: "xyz.test.other@1" }));
       assert.match(
@@ -568,6 +568,6 @@ it("neither a key in place of a URL nor the text of a wrong key file is printed"
   assert.match(await run("http://127.0.0.1", "--leader-key", "none"), /: cannot read "none": the file does not exist/);
   writeFileSync(join(folder, "no.key"), "secret-text");
   const wrong = await run("http://127.0.0.1", "--leader-key", "no.key");
-  assert.match(wrong, /^svc-gen: --leader-key: expected a private key, got /);
+  assert.match(wrong, /^svc-gen: "no\.key" must contain a private key /);
   assert.ok(!wrong.includes("secret-text"));
 });
