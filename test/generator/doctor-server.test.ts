@@ -21,39 +21,12 @@ import { listen } from "../listening.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
 import { scratchFolder } from "../scratch-folder.js";
+import { doctorIn } from "./doctor-run.js";
 import { svcGenIn } from "./run-cli.js";
 
 const folder = scratchFolder();
 
-interface Check {
-  readonly name: string;
-  readonly ok: boolean | null;
-  readonly detail: string;
-  readonly next: string;
-}
-
-interface Diagnosis {
-  readonly code: number;
-  readonly checks: readonly Check[];
-  /** Names of the checks that failed. */
-  readonly failed: readonly string[];
-  of(name: string): Check;
-}
-
-async function doctor(url: string, ...args: string[]): Promise<Diagnosis> {
-  const { code, out, err } = await svcGenIn(folder, ["doctor", url, "--json", ...args]);
-  assert.equal(err, "");
-  const { checks } = JSON.parse(out) as { checks: Check[] };
-  const failed = checks.filter(({ ok }) => ok === false);
-  assert.equal(code, failed.length > 0 ? 1 : 0);
-  for (const { next, name } of failed) assert.notEqual(next, "", `${name} says what to do`);
-  return {
-    code,
-    checks,
-    failed: failed.map(({ name }) => name),
-    of: (name) => checks.find((check) => check.name === name) ?? assert.fail(`no check ${name}: ${out}`),
-  };
-}
+const doctor = (url: string, ...args: string[]) => doctorIn(folder, [url, ...args]);
 
 const AS_ALICE = ["--leader-key", "alice.key", "--leader-id", "alice"];
 
