@@ -20,7 +20,8 @@ import { devServers, portOf } from "../dev/dev-state.js";
 import { readableLine } from "../dev/log-lines.js";
 import { withEnvFile } from "../files/env-file.js";
 import { buildOptions } from "../files/output-files.js";
-import { KeyFileError } from "../keys/key-file.js";
+import { KeyFileError, readKeyFile } from "../keys/key-file.js";
+import { publicKeyText } from "../keys/key-forms.js";
 import {
   type CallEvent,
   DEV_LOG_LEVEL,
@@ -30,7 +31,7 @@ import {
   type PageEvent,
 } from "./dev-page.js";
 import { newsPrinter } from "./generate.js";
-import { leaderIdOf, leaderOf, signingKeyIn } from "./keys/key-options.js";
+import { leaderIdOf, leaderOf } from "./keys/key-options.js";
 import { leaderOptionsFor } from "./options/leader-options.js";
 import { MAX_PORT, readNumber } from "./options/number-option.js";
 import { PAGE_OPTIONS } from "./options/page-options.js";
@@ -156,8 +157,7 @@ call (tool, status, milliseconds, request), line.`,
 function leaderWithKey({ cwd, values }: DevCall) {
   const file = values["leader-key"];
   if (file === undefined) return undefined;
-  const { publicKey } = signingKeyIn("leader-key", file, cwd);
-  return { ...leaderOf(values), publicKey: Buffer.from(publicKey).toString("hex") };
+  return { ...leaderOf(values), publicKey: publicKeyText(readKeyFile(cwd, file).key) };
 }
 
 /** Runs only the page, until the user ends it. */

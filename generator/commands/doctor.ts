@@ -27,9 +27,10 @@ import { checkServer } from "../doctor/server-checks.js";
 import { readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
 import { toolAddress } from "../http/tools-at.js";
+import { readKeyFile } from "../keys/key-file.js";
 import { isHttpUrl, schemeAdvice } from "../tools/tool-addresses.js";
 import { generateNow } from "./generate.js";
-import { leaderOf, publicKeyIn, signingKeyIn } from "./keys/key-options.js";
+import { leaderOf, publicKeyIn } from "./keys/key-options.js";
 import { headerPrefixOf, LEADER_OPTIONS } from "./options/leader-options.js";
 import { readNumber } from "./options/number-option.js";
 import { generateOptions } from "./options/project-options.js";
@@ -145,7 +146,7 @@ function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated
 function givenLeader({ values, cwd }: DoctorCall): LeaderWithKey | undefined {
   const file = values["leader-key"];
   if (file === undefined) return undefined;
-  const key = signingKeyIn("leader-key", file, cwd);
+  const key = prepareSigningKey(readKeyFile(cwd, file).key);
   const { id, kid } = leaderOf(values);
   return { id, keyId: kid, key };
 }

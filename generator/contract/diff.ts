@@ -71,6 +71,8 @@ export function diffDocuments(oldText: NamedText, newText: NamedText): Differenc
 }
 
 const NEW: Change = { kind: "additive", change: "the tool was added" };
+/** Change of the address, which depends on the deployment. */
+export const URL_CHANGED = "url changed";
 const GONE: Change = { kind: "breaking", change: "the tool was removed" };
 
 /** Whether a tool was removed, or has a breaking or undecided change without a new version. */
@@ -187,7 +189,7 @@ function compare(before: Side, after: Side): Pick<Difference, "verdict" | "chang
   }
   for (const key of ["description", "timeout", "url"]) {
     if (textOf(before.document.get(key)) !== textOf(after.document.get(key)))
-      found.push({ kind: "compatible", change: `${key} changed` });
+      found.push({ kind: "compatible", change: key === "url" ? URL_CHANGED : `${key} changed` });
   }
   const worst = (["breaking", "not decided", "additive", "compatible"] as const).find((level) =>
     found.some(({ kind }) => kind === level),

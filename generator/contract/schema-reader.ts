@@ -1,5 +1,6 @@
 /** Reads JSON Schemas as data: references within one document, keywords, and nested schemas. */
 
+import { MAX_VALUES } from "svc-runtime/internal/generator";
 import { type Json, JsonObject, object } from "../text/json.js";
 
 /**
@@ -106,6 +107,29 @@ export function singleMember(name: string, schema: Json): JsonObject {
     ["required", [name]],
     ["additionalProperties", false],
   );
+}
+
+/** Changes the schema of each property. */
+export function withProperties(schema: JsonObject, change: (property: JsonObject) => Json): JsonObject {
+  if (schema.get("properties") === undefined) return schema;
+  const changed = [...namedSchemas(schema, "properties")].map(
+    ([name, property]) => [name, property instanceof JsonObject ? change(property) : property] as const,
+  );
+  return withKeyword(schema, "properties", object(...changed));
+}
+
+/** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
+export function withListBounds(ports: JsonObject, root: JsonObject): JsonObject {
+  return withProperties(ports, (port) => boundedList(port, root));
+}
+
+/** Adds `minItems` and `maxItems` to the schema of a `many` port (protocol.md section 2). */
+function boundedList(schema: JsonObject, root: JsonObject): Json {
+  const target = dereferenced(schema, root);
+  if (!(target instanceof JsonObject) || target.get("type") !== "array") return schema;
+  const least = Math.max(1, Number(target.get("minItems") ?? 1));
+  const most = Math.min(MAX_VALUES, Number(target.get("maxItems") ?? MAX_VALUES));
+  return withKeyword(withKeyword(schema, "minItems", least), "maxItems", most);
 }
 
 /** Keywords that contain schemas. The values of all other keywords are data. */

@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
-import { changeText, diffDocuments } from "../contract/diff.js";
+import { changeLine, type Difference, diffDocuments, URL_CHANGED } from "../contract/diff.js";
 import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
 import {
   type ExchangeFailure,
@@ -194,28 +194,18 @@ class ServerDoctor {
     const { committed } = this.#questions;
     if (committed === undefined)
       return skipped("metadata", `${served.fqn}; this folder has no meta.json to compare with`);
-    const own = toolIn(committed, served.fqn);
-    if (own === undefined) {
+    const difference = differenceIn(committed, text, served.fqn);
+    if (difference === undefined) {
       const next =
         "run doctor in the project of this tool, or deploy the version in meta.json (svc-gen diff compares versions)";
       return bad("metadata", `the server has ${served.fqn}, which is not in meta.json`, next);
     }
-    const members = ["description", "timeout", "input_schema", "output_schema"].filter(
-      (name) => textOf(served, name) !== textOf(own, name),
-    );
-    if (members.length === 0) return good("metadata", `${served.fqn}, the same as in meta.json`);
-    const differences = diffDocuments(
-      { name: "the server", text: `[${text}]` },
-      { name: "meta.json", text: committed },
-    );
-    const tool = served.fqn.split("@")[0];
-    const [first] = differences.find((each) => each.tool === tool)?.changes ?? [];
-    const detail = `the server and meta.json differ in ${members.join(", ")} of ${served.fqn}`;
-    const next = "deploy the current build; or, if meta.json is older, run svc-gen";
+    const [first] = difference.changes.filter(({ change }) => change !== URL_CHANGED);
+    if (first === undefined) return good("metadata", `${served.fqn}, the same as in meta.json`);
     return bad(
       "metadata",
-      first === undefined ? detail : `${detail}: ${first.kind}: ${printable(changeText(first))}`,
-      next,
+      `the server and meta.json differ in ${served.fqn}: ${first.kind}: ${printable(changeLine(first))}`,
+      "deploy the current build; or, if meta.json is older, run svc-gen",
     );
   }
 
@@ -405,12 +395,11 @@ class ServerDoctor {
   }
 }
 
-const textOf = ({ document }: JudgedMetadata, name: string) => printJson(document.get(name) ?? null);
-
-/** A tool of a `meta.json`; undefined if it is missing or the file is invalid. */
-function toolIn(text: string, fqn: string): JudgedMetadata | undefined {
+/** Comparison of a tool of the server with the same version in a `meta.json`; undefined if that has none or is invalid. */
+function differenceIn(committed: string, served: string, fqn: string): Difference | undefined {
   try {
-    return readMetadata(Buffer.from(text), "meta.json").find((tool) => tool.fqn === fqn);
+    const all = diffDocuments({ name: "the server", text: served }, { name: "meta.json", text: committed });
+    return all.find(({ tool, before, after }) => before === after && `${tool}@${before}` === fqn);
   } catch (error) {
     if (error instanceof UnreadableMetadata) return undefined;
     throw error;

@@ -18,8 +18,6 @@ export class UnreadableFile extends Error {
   }
 }
 
-export class TooLargeFile extends UnreadableFile {}
-
 /** Reasons why a file cannot be read, by the code of the system's error. */
 export const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "the file does not exist",
@@ -69,7 +67,7 @@ export function readRegular(path: string, pipe = false, maxBytes = MAX_FILE_BYTE
       if (count === 0) return bytes.subarray(0, size);
       size += count;
       if (size > maxBytes) {
-        throw new TooLargeFile(`${quoted(path)} is larger than ${maxBytes} bytes, the limit of svc-gen`);
+        throw new UnreadableFile(`${quoted(path)} is larger than ${maxBytes} bytes, the limit of svc-gen`);
       }
       if (size === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * size, maxBytes + 1));
     }

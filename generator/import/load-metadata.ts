@@ -2,7 +2,7 @@
 
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
-import { readNamed, TooLargeFile, UnreadableFile } from "../files/read-file.js";
+import { readNamed } from "../files/read-file.js";
 import { exchange } from "../http/exchange.js";
 import { certificateFault, explainFailure } from "../http/failures.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
@@ -15,25 +15,10 @@ const EXAMPLE = "such as https://tools.example.org/sum/meta";
 /**
  * Reads metadata from an http or https URL, or from a file, which may be a shell's pipe.
  *
- * @throws CommandError
+ * @throws CommandError; UnreadableFile
  */
 export async function loadMetadata(name: string, cwd: string, timeoutMs = TIMEOUT_MS): Promise<Uint8Array> {
-  return /^https?:\/\//i.test(name) ? fetchMetadata(name, timeoutMs) : readMetadataFile(name, cwd);
-}
-
-function readMetadataFile(name: string, cwd: string): Uint8Array {
-  try {
-    return readNamed(cwd, name, true, MAX_METADATA_BYTES);
-  } catch (error) {
-    if (error instanceof TooLargeFile) {
-      throw new CommandError(
-        `${quoted(name)} has more than ${MAX_METADATA_BYTES} bytes`,
-        "import fewer tools at a time",
-      );
-    }
-    if (!(error instanceof UnreadableFile)) throw error;
-    throw new CommandError(error.message, "expected a metadata file or a URL");
-  }
+  return /^https?:\/\//i.test(name) ? fetchMetadata(name, timeoutMs) : readNamed(cwd, name, true, MAX_METADATA_BYTES);
 }
 
 async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Array> {

@@ -6,7 +6,7 @@ import { readPrivateKey } from "svc-runtime/leader";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../files/new-files.js";
-import { readRegular, TooLargeFile, UNREADABLE, UnreadableFile } from "../files/read-file.js";
+import { readNamed, UnreadableFile } from "../files/read-file.js";
 import { keyInKeygenFile, looksLike } from "./key-forms.js";
 
 /** Thrown if a key file cannot be read or written. */
@@ -37,9 +37,8 @@ const HAS_MODES = process.platform !== "win32";
  */
 export function readKeyFile(folder: string, name: string): KeyFile {
   refusePublicKey(name);
-  const path = resolve(folder, name);
-  const bytes = readSmallFile(path, name);
-  const { mode } = statSync(path);
+  const bytes = readSmallFile(folder, name);
+  const { mode } = statSync(resolve(folder, name));
   const text = bytes.toString().trim();
   const fromKeygen = keyInKeygenFile(text);
   const reading = readPrivateKey(fromKeygen ?? bytes.toString());
@@ -57,26 +56,13 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   };
 }
 
-function readSmallFile(path: string, name: string): Buffer {
+function readSmallFile(folder: string, name: string): Buffer {
   try {
-    return readRegular(path, false, MAX_BYTES);
+    return readNamed(folder, name, false, MAX_BYTES);
   } catch (error) {
-    if (error instanceof TooLargeFile)
-      throw new KeyFileError(`${quoted(name)} must contain ${WANTED}; got more than ${MAX_BYTES} bytes`, MAKE_ONE);
-    if (error instanceof UnreadableFile)
-      throw new KeyFileError(`${quoted(name)} is not a regular file`, "pass the path of the private key");
-    const { code = "an unknown fault" } = error as NodeJS.ErrnoException;
-    throw new KeyFileError(
-      `cannot read ${quoted(name)}: ${UNREADABLE[code] ?? code}`,
-      UNREADABLE_HINT[code] ?? MAKE_ONE,
-    );
+    throw error instanceof UnreadableFile ? new KeyFileError(error.message, MAKE_ONE) : error;
   }
 }
-
-const UNREADABLE_HINT: Readonly<Record<string, string>> = {
-  EACCES: "run svc-gen as the owner of the file",
-  EPERM: "run svc-gen as the owner of the file",
-};
 
 function modeWarnings(mode: number, name: string): string[] {
   const rights = [
@@ -110,7 +96,7 @@ export function writeKeyFile(folder: string, name: string, text: string): void {
  *
  * @throws KeyFileError
  */
-export function refusePublicKey(name: string): void {
+function refusePublicKey(name: string): void {
   if (!/\.pub(?:lic)?$/i.test(name)) return;
   throw new KeyFileError(
     `expected the file of a private key, got ${quoted(name)}, which is named like a public key`,

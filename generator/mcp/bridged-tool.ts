@@ -1,11 +1,21 @@
 /** A tool as an MCP client sees it: its name, its schemas and its values. */
 
-import { FAILURE_VARIANT, MAX_VALUES, readExact, type ToolHints } from "svc-runtime/internal/generator";
+import { FAILURE_VARIANT, readExact, type ToolHints } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { CONSTRAINTS } from "../compile/keywords.js";
-import { DEFINITIONS, nestingOf, resolveReference, secretPorts } from "../contract/schema-reader.js";
+import {
+  DEFINITIONS,
+  dereferenced,
+  namedSchemas,
+  nestingOf,
+  secretPorts,
+  singleMember,
+  valuesOf,
+  withListBounds,
+  withoutKeywords,
+} from "../contract/schema-reader.js";
 import { runWithin } from "../process/run-within.js";
-import { readJson } from "../text/json.js";
+import { type Json, JsonObject, object, ordered, printJson, readJson } from "../text/json.js";
 import { digitSchema, ExactIntegers, isPlain, judgeOf, mapEntries, type Plain } from "./exact-integers.js";
 
 /** Thrown if the tool or its result cannot be represented in MCP. */
@@ -57,18 +67,24 @@ export class BridgedTool {
     if (inputSchema.length + outputSchema.length > MAX_SCHEMA_BYTES) {
       throw new UnfitTool(`${fqn}: its schemas are larger than ${MAX_SCHEMA_BYTES} bytes`);
     }
-    const root = readSchema(inputSchema);
-    const input = withListBounds(rootOf(root, fqn), root);
-    const output = readSchema(outputSchema);
-    this.secrets = secretPorts(readJson(inputSchema));
+    const given = readSchema(inputSchema);
+    this.secrets = secretPorts(given);
+    const root = rootOf(given, fqn);
+    const input = plainOf(withListBounds(root, root));
     this.inputSchema = withoutPorts({ ...(digitSchema(input) as Plain), type: "object" }, this.secrets);
     this.#input = new ExactIntegers(input, digitSchema(input, true));
-    const variants = variantsOf(output, fqn);
-    this.#outputs = new Map(variants.map(([tag, schema]) => [tag, new ExactIntegers(schema, schema)]));
+    const output = readSchema(outputSchema);
+    const definitions = new JsonObject(new Map([...output.members].filter(([name]) => DEFINITIONS.includes(name))));
+    const variants = variantsOf(output, fqn).map(([tag, schema]) => ({
+      tag,
+      shown: digitSchema(plainOf(schema)),
+      whole: plainOf(new JsonObject(new Map([...schema.members, ...definitions.members]))),
+    }));
+    this.#outputs = new Map(variants.map(({ tag, whole }) => [tag, new ExactIntegers(whole, whole)]));
     this.outputSchema = {
       type: "object",
-      oneOf: [...variants.map(([, schema]) => withoutDefinitions(digitSchema(schema) as Plain)), FAILURE_SCHEMA],
-      ...(digitSchema(definitionsOf(output)) as Plain),
+      oneOf: [...variants.map(({ shown }) => shown), FAILURE_SCHEMA],
+      ...(digitSchema(plainOf(definitions)) as Plain),
     };
     this.#nonconformity = runWithin(CONVERT_MS, () => judgeOf(this.outputSchema));
   }
@@ -122,9 +138,13 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   ...Object.keys(CONSTRAINTS),
 ]);
 
-function readSchema(text: string): Plain {
-  const schema = readExact(Buffer.from(text));
-  return isPlain(schema) ? (knownPart(schema) as Plain) : {};
+function readSchema(text: string): JsonObject {
+  const schema = readJson(text);
+  return schema instanceof JsonObject ? schema : object();
+}
+
+function plainOf(schema: JsonObject): Plain {
+  return knownPart(readExact(Buffer.from(printJson(schema)))) as Plain;
 }
 
 function knownPart(schema: unknown): unknown {
@@ -143,29 +163,12 @@ function knownPart(schema: unknown): unknown {
  * Input schema with its ports at the root, because clients drop a tool whose root has `$ref`, `oneOf` or similar
  * keywords.
  */
-function rootOf(root: Plain, fqn: string): Plain {
-  if (isPlain(root.properties) || root.$ref === undefined) return root;
-  const at = referenced(root, root.$ref);
-  if (at === undefined) throw new UnfitTool(`${fqn}: its input schema has a reference that leads out of the schema`);
-  const { $ref: __, ...others } = root;
-  return { ...others, ...at };
-}
-
-/** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
-function withListBounds<Ports>(ports: Ports, root: Plain): Ports {
-  if (!isPlain(ports) || !isPlain(ports.properties)) return ports;
-  const bounded = mapEntries(ports.properties, (port) => {
-    const list = isPlain(port) ? (referenced(root, port.$ref) ?? port) : {};
-    if (list.type !== "array" || !isPlain(port)) return port;
-    const { minItems, maxItems } = list;
-    const least = typeof minItems === "number" && minItems > 1 ? minItems : 1;
-    return {
-      ...port,
-      minItems: least,
-      maxItems: typeof maxItems === "number" ? Math.min(maxItems, MAX_VALUES) : MAX_VALUES,
-    };
-  });
-  return { ...ports, properties: bounded };
+function rootOf(root: JsonObject, fqn: string): JsonObject {
+  const at = root.get("properties") instanceof JsonObject ? root : dereferenced(root, root);
+  if (at === root) return root;
+  if (at instanceof JsonObject)
+    return new JsonObject(new Map([...withoutKeywords(root, ["$ref"]).members, ...at.members]));
+  throw new UnfitTool(`${fqn}: its input schema has a reference that leads out of the schema`);
 }
 
 function withoutPorts(schema: Plain, ports: ReadonlyMap<string, unknown>): Plain {
@@ -178,46 +181,29 @@ function withoutPorts(schema: Plain, ports: ReadonlyMap<string, unknown>): Plain
   };
 }
 
-function referenced(document: Plain, reference: unknown): Plain | undefined {
-  const found = typeof reference === "string" ? resolveReference(document, reference) : undefined;
-  return isPlain(found) ? found : undefined;
-}
-
-/** Variants of an output schema, each with the definitions that it uses. */
-function variantsOf(schema: Plain, fqn: string): (readonly [tag: string, schema: Plain])[] {
-  const shared = definitionsOf(schema);
-  const branches = [schema.oneOf ?? schema.anyOf ?? schema].flat();
-  return branches.flatMap((each): (readonly [string, Plain])[] => {
-    const branch = isPlain(each) ? (referenced(schema, each.$ref) ?? each) : {};
-    const { const: only, enum: names = only === undefined ? [] : [only], properties } = branch;
-    const empty = (Array.isArray(names) ? names : []).map(
-      (tag) => [String(tag), variantSchema(String(tag), EMPTY)] as const,
-    );
-    const [tag, ...others] = isPlain(properties) ? Object.keys(properties) : [];
-    if (empty.length === 0 && (tag === undefined || others.length > 0)) {
+/** Variants of an output schema, without the definitions that they use. */
+function variantsOf(schema: JsonObject, fqn: string): (readonly [tag: string, schema: JsonObject])[] {
+  const branches = [schema.get("oneOf") ?? schema.get("anyOf") ?? schema].flat() as readonly Json[];
+  return branches.flatMap((each): (readonly [string, JsonObject])[] => {
+    const found = dereferenced(each, schema);
+    const branch = found instanceof JsonObject ? found : object();
+    const empty = (valuesOf(branch) ?? []).map((tag) => [String(tag), singleMember(String(tag), EMPTY)] as const);
+    const [variant, ...others] = namedSchemas(branch, "properties");
+    if (empty.length === 0 && (variant === undefined || others.length > 0)) {
       throw new UnfitTool(`${fqn}: its output has a variant without a name`);
     }
-    if (tag === undefined) return empty;
-    return [[tag, { ...variantSchema(tag, withListBounds((properties as Plain)[tag], schema)), ...shared }]];
+    if (variant === undefined) return empty;
+    const [tag, ports] = variant;
+    const bounded = ports instanceof JsonObject ? withListBounds(ports, schema) : ports;
+    return [[tag, singleMember(tag, bounded)]];
   });
 }
 
-function variantSchema(tag: string, ports: unknown): Plain {
-  return { type: "object", properties: { [tag]: ports }, required: [tag], additionalProperties: false };
-}
+const EMPTY = ordered({ type: "object", properties: {} });
 
-const EMPTY: Plain = { type: "object", properties: {} };
-
-function definitionsOf(schema: Plain): Plain {
-  return Object.fromEntries(Object.entries(schema).filter(([name]) => DEFINITIONS.includes(name)));
-}
-
-function withoutDefinitions({ $defs: _, definitions: __, ...schema }: Plain): Plain {
-  return schema;
-}
-
-const FAILURE_SCHEMA = variantSchema(FAILURE_VARIANT, {
+const FAILURE_SCHEMA = {
   type: "object",
-  properties: { reason: {} },
-  required: ["reason"],
-});
+  properties: { [FAILURE_VARIANT]: { type: "object", properties: { reason: {} }, required: ["reason"] } },
+  required: [FAILURE_VARIANT],
+  additionalProperties: false,
+};

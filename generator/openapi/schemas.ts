@@ -1,17 +1,18 @@
 /** Converts schemas of tools to components of an OpenAPI document; each of their `$defs` becomes a component. */
 
-import { FAILURE_VARIANT, MAX_VALUES } from "svc-runtime/internal/generator";
+import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
 import {
-  dereferenced,
   listAt,
   mapSchemas,
   namedSchemas,
   referenceOf,
   singleMember,
   withKeyword,
+  withListBounds,
   withoutKeywords,
+  withProperties,
 } from "../contract/schema-reader.js";
-import { type Json, JsonObject, object, ordered, printJson } from "../text/json.js";
+import { JsonObject, object, ordered, printJson } from "../text/json.js";
 import { HINT_NAMES } from "../tools/hints.js";
 import { reference } from "./errors.js";
 
@@ -72,28 +73,6 @@ function resultSchema(outputSchema: JsonObject): JsonObject {
     withProperties(variant as JsonObject, (payload) => withListBounds(payload, outputSchema)),
   );
   return ordered({ oneOf: [...variants, reference("schemas", ERR_EVAL)] });
-}
-
-/** Changes the schema of each property. */
-function withProperties(schema: JsonObject, change: (property: JsonObject) => Json): JsonObject {
-  if (schema.get("properties") === undefined) return schema;
-  const changed = [...namedSchemas(schema, "properties")].map(
-    ([name, property]) => [name, property instanceof JsonObject ? change(property) : property] as const,
-  );
-  return withKeyword(schema, "properties", object(...changed));
-}
-
-/** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
-const withListBounds = (ports: JsonObject, root: JsonObject) =>
-  withProperties(ports, (port) => boundedList(port, root));
-
-/** Adds `minItems` and `maxItems` to the schema of a `many` port (protocol.md section 2). */
-function boundedList(schema: JsonObject, root: JsonObject): Json {
-  const target = dereferenced(schema, root);
-  if (!(target instanceof JsonObject) || target.get("type") !== "array") return schema;
-  const least = Math.max(1, Number(target.get("minItems") ?? 1));
-  const most = Math.min(MAX_VALUES, Number(target.get("maxItems") ?? MAX_VALUES));
-  return withKeyword(withKeyword(schema, "minItems", least), "maxItems", most);
 }
 
 const ERR_EVAL = "ErrEval";

@@ -3,7 +3,7 @@
  * same version; any version may change the exports.
  */
 
-export { readPublicKey, readSigningKey } from "svc-client/internal/keys";
+export { readPublicKey } from "svc-client/internal/keys";
 export { type ConfigCheck, checkAllowListFile, checkConfigFile } from "../config/check.js";
 export { ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, type ToolkitRuntimeConfig } from "../config/config.js";
 export { hiddenPath, isWorldReadable, readOperatorFile } from "../config/operator-file.js";

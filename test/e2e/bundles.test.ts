@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
+import { scratchFolder } from "../scratch-folder.js";
 import { inProject, NPM } from "./package-managers.js";
-import { run, scratchFolder } from "./packages.js";
+import { run } from "./packages.js";
 import { startServer } from "./process.js";
 
 const ROOT = process.cwd();
@@ -39,7 +40,7 @@ async function assertServes(file: string, engine: RegExp): Promise<void> {
 describe("bundles", ONLY_FULL, () => {
   let project: string;
   before(async () => {
-    project = scratchFolder("svc-bundles-");
+    project = scratchFolder();
     cpSync("examples/sum/dist", join(project, "dist"), { recursive: true });
     for (const name of ["rollup", "webpack", "vite"])
       cpSync(`docs/deploy/bundle/${name}.config.mjs`, join(project, `${name}.config.mjs`));
@@ -68,7 +69,7 @@ describe("bundles", ONLY_FULL, () => {
       mkdirSync(out, { recursive: true });
       await inProject(project, "sh", "-c", `rm -rf out && ${command}`);
       const file = name === "ncc" ? "index.js" : "server.mjs";
-      const elsewhere = scratchFolder("svc-bundle-");
+      const elsewhere = scratchFolder();
       cpSync(out, elsewhere, { recursive: true });
       await assertServes(join(out, file), /"ed25519":"libsodium /);
       await assertServes(join(elsewhere, file), /"ed25519":"node:crypto \(sodium-native cannot be loaded\)"/);

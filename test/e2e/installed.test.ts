@@ -8,6 +8,7 @@ import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { scratchFolder } from "../scratch-folder.js";
 import {
   copyExample,
   inProject,
@@ -19,7 +20,7 @@ import {
   sizeOf,
   YARN_PNP,
 } from "./package-managers.js";
-import { type PackedPackage, pack, scratchFolder } from "./packages.js";
+import { type PackedPackage, pack } from "./packages.js";
 import { startServer } from "./process.js";
 
 const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX shell" };
@@ -83,7 +84,7 @@ describe("installed packages", ONLY_POSIX, () => {
   let runtime: PackedPackage;
   let more: PackedPackage[];
   before(async () => {
-    const target = scratchFolder("svc-packs-");
+    const target = scratchFolder();
     client = await pack("svc-client", target);
     runtime = await pack("svc-runtime", target);
     more = [await pack("svc-runtime-redis", target), await pack("svc-runtime-storage", target)];
@@ -120,7 +121,7 @@ describe("installed packages", ONLY_POSIX, () => {
     let generator: PackedPackage;
     let programs: string;
     before(async () => {
-      generator = await pack("svc-gen", scratchFolder("svc-packs-"));
+      generator = await pack("svc-gen", scratchFolder());
       programs = await installPrograms([...MANAGERS, YARN_PNP]);
     });
     // Before the file ends, which may not take long: the caches of all managers are in it.

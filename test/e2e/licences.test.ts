@@ -11,7 +11,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { build } from "esbuild";
-import { type Bom, type Component, componentsOf, PACKAGES, type PackageName, scratchFolder } from "./packages.js";
+import { scratchFolder } from "../scratch-folder.js";
+import { type Bom, type Component, componentsOf, PACKAGES, type PackageName } from "./packages.js";
 
 const ROOT = process.cwd();
 
@@ -51,7 +52,7 @@ describe("licences", { concurrency: 3 }, () => {
     describe(name, () => {
       let bom: Bom;
       before(async () => {
-        bom = await componentsOf(name, join(scratchFolder("svc-bom-"), "bom.json"));
+        bom = await componentsOf(name, join(scratchFolder(), "bom.json"));
       });
 
       it("has a CycloneDX document with every package on which it depends", () => {

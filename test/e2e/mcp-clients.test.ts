@@ -11,8 +11,9 @@ import { InvalidInput, SvcTool, serve } from "svc-runtime";
 import { provideContracts } from "svc-runtime/v1";
 import { generateTexts } from "#generator/compile/generate.js";
 import { REPOSITORY } from "../repository.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
-import { run, scratchFolder } from "./packages.js";
+import { run } from "./packages.js";
 
 const FQN = `xyz.test.${"n".repeat(52)}@1`;
 const NAME = `xyz_test_${"n".repeat(52)}_v1`;
@@ -161,7 +162,7 @@ test("clients of other makers get what docs/mcp.md says", {
   atEnd(() => close());
   mkdirSync(CACHE, { recursive: true });
   cpSync(join(REPOSITORY, "test/e2e/mcp-clients"), CACHE, { recursive: true });
-  const revisions = join(scratchFolder("svc-mcp-clients-"), "revisions");
+  const revisions = join(scratchFolder(), "revisions");
   const args = [
     join(CACHE, "watch.mjs"),
     revisions,

@@ -18,11 +18,12 @@ import { ToolProject } from "../generator/project.js";
 import { REPOSITORY } from "../repository.js";
 import { CuttingProxy } from "../runtime/cutting-proxy.js";
 import { alice, signedConfig, TOOL_SEED } from "../runtime/tools.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
-import { run, scratchFolder } from "./packages.js";
+import { run } from "./packages.js";
 
 const BIN = join(REPOSITORY, "generator/bin.js");
-const FOLDER = scratchFolder("svc-mcp-");
+const FOLDER = scratchFolder();
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 writeFileSync(join(FOLDER, "leader.key"), `${hex(alice.seed)}\n`, { mode: 0o600 });
 

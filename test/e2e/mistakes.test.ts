@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
@@ -13,17 +13,11 @@ import { svcGenIn } from "../generator/run-cli.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { entrypoint, leasePort, startExample } from "./process.js";
 
-const folder = scratchFolder();
 const KEY = "07".repeat(32);
 const PUBLIC_KEY = Buffer.from(publicKeyOf(Buffer.from(KEY, "hex"))).toString("hex");
 
 /** A new folder with a key, and with a configuration. */
-function folderOf(config = "{}"): string {
-  const root = mkdtempSync(join(folder, "case-"));
-  writeFileSync(join(root, "leader.key"), KEY, { mode: 0o600 });
-  writeFileSync(join(root, "config.json"), config, { mode: 0o600 });
-  return root;
-}
+const folderOf = (config = "{}") => scratchFolder({ "leader.key": KEY, "config.json": config });
 
 describe("of authors: classes and projects", () => {
   const tool = (name: string, fqn: string, path = "") =>

@@ -244,7 +244,6 @@ test(
 
 test("the commands of its AGENTS.md work", ONLY_POSIX, () => {
   const text = readFileSync(join(project, "AGENTS.md"), "utf8");
-  assert.ok(text.split("\n").length <= 41, "it is read at once");
   const commands = [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, command = ""]) => command);
   assert.ok(commands.length > 5);
   shell("git -c user.name=a -c user.email=a@example.org commit -qm first", project);

@@ -8,8 +8,8 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { startDev } from "../generator/cli-process.js";
+import { compileIn } from "../generator/openapi-schemas.js";
 import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { filesOf, GUIDE_FILES } from "../guide.js";
@@ -49,13 +49,6 @@ function bodySchema(document: Document, response: Response | undefined): object 
   const own =
     response?.$ref === undefined ? response : document.components.responses[response.$ref.split("/")[3] ?? ""];
   return own?.content?.["application/json"]?.schema ?? assert.fail("no schema");
-}
-
-/** Compiles a schema within its document. */
-function compile({ components }: Document, schema: object) {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema({ $id: "doc:", components });
-  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc:#/')));
 }
 
 /** An answer, with a `Host` that fetch would not send. */
@@ -177,7 +170,7 @@ describe("a server that accepts unsigned calls", PATIENCE, () => {
       const what = `${path} ${JSON.stringify(headers)?.slice(0, 60)}`;
       const answer = await ask(dev.url + path, headers, body);
       assert.deepEqual([answer.status, answer.headers["content-type"]], [wanted, "application/json"], what);
-      const fits = compile(document, bodySchema(document, document.paths[path]?.[method]?.responses[wanted]));
+      const fits = compileIn(document, bodySchema(document, document.paths[path]?.[method]?.responses[wanted]));
       assert.ok(fits(JSON.parse(`${answer.body}`)), `${what}: ${answer.body}`);
       assert.equal(answer.headers.allow !== undefined, wanted === 405, what);
     }
@@ -220,7 +213,7 @@ describe("a server that requires signed calls", PATIENCE, () => {
     for (const { name, schema } of Object.values(document.components.parameters)) {
       assert.match(`${headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);
     }
-    const fits = compile(document, { $ref: "#/components/schemas/SignedEnvelope" });
+    const fits = compileIn(document, { $ref: "#/components/schemas/SignedEnvelope" });
     assert.ok(fits(JSON.parse(body)), body);
     assert.ok(/"bytes":/.test(body) && /"data":/.test(body), "both forms of an item");
     assert.equal(fits(JSON.parse(body.replace('"kind":"data"', '"kind":"walrus"'))), false);
@@ -233,7 +226,7 @@ describe("a server that requires signed calls", PATIENCE, () => {
     }
     const refusal = await ask(`${dev.url}/sum/invoke`, {}, "{}");
     assert.equal(refusal.status, 401, "an unsigned call");
-    const refused = compile(document, bodySchema(document, document.paths["/sum/invoke"]?.post?.responses[401]));
+    const refused = compileIn(document, bodySchema(document, document.paths["/sum/invoke"]?.post?.responses[401]));
     assert.ok(refused(JSON.parse(`${refusal.body}`)), `${refusal.body}`);
   });
 });

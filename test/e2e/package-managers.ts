@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type PackedPackage, run, scratchFolder, shellEnv } from "./packages.js";
+import { scratchFolder } from "../scratch-folder.js";
+import { type PackedPackage, run, shellEnv } from "./packages.js";
 
 const ROOT = process.cwd();
 const SUM = join(ROOT, "examples/sum");
@@ -91,7 +92,7 @@ export const YARN_PNP = yarn("pnp", "Plug'n'Play");
 
 /** Installs the programs of package managers into a folder. */
 export async function installPrograms(managers: readonly Manager[]): Promise<string> {
-  const folder = scratchFolder("svc-managers-");
+  const folder = scratchFolder();
   writeFileSync(join(folder, "package.json"), '{ "private": true }');
   const specs = new Set(managers.flatMap(({ program }) => program?.spec ?? []));
   const { status, out } = await run("npm", [...NPM.filter((arg) => arg !== "--engine-strict"), ...specs], {
@@ -131,7 +132,7 @@ export async function installProject(
   },
   programs?: string,
 ): Promise<string> {
-  const root = scratchFolder("svc-installed-");
+  const root = scratchFolder();
   const project = manager.isWorkspace ? join(root, "tool") : root;
   mkdirSync(project, { recursive: true });
   const { overrides: ours, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));

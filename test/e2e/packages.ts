@@ -3,12 +3,10 @@
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { atEnd } from "../teardown.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const execute = promisify(execFile);
@@ -32,13 +30,6 @@ export interface PackedPackage {
   readonly tarball: string;
   /** Paths in it. */
   readonly files: readonly string[];
-}
-
-/** A folder of its own until the test file ends. */
-export function scratchFolder(prefix: string): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** As in a person's shell: npm and node leave settings to the programs that they start. */

@@ -11,7 +11,8 @@ import { dirname, join } from "node:path";
 import { before, describe, it } from "node:test";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { PACKAGES, type PackageName, type PackedPackage, pack, run, scratchFolder } from "./packages.js";
+import { scratchFolder } from "../scratch-folder.js";
+import { PACKAGES, type PackageName, type PackedPackage, pack, run } from "./packages.js";
 
 const ROOT = process.cwd();
 const WRITES = process.env.SVC_WRITE_DOCS === "1";
@@ -33,7 +34,7 @@ function listed({ files, folder }: PackedPackage): string {
 function testsOf(name: PackageName): void {
   let packed: PackedPackage;
   before(async () => {
-    packed = await pack(name, scratchFolder("svc-packed-"));
+    packed = await pack(name, scratchFolder());
   });
   const read = (path: string) => readFileSync(join(packed.folder, path), "utf8");
 

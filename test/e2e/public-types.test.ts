@@ -14,8 +14,9 @@ import { ts } from "#generator/compile/project/typescript.js";
 import { SecondReader } from "#generator/compile/second-reader/second-reader.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 import { REPOSITORY } from "../repository.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { ONCE_REFUSED } from "../types/once-refused.js";
-import { run, scratchFolder } from "./packages.js";
+import { run } from "./packages.js";
 
 const PAGE = join(REPOSITORY, "VERSIONING.md");
 
@@ -81,7 +82,7 @@ function typesOf(folder: string, module: string, namespace?: string): string[] {
 test("svc-gen and the second reader derive the same schemas from public types, or svc-gen refuses the type", {
   skip: process.env.SVC_TEST_FULL !== "1",
 }, async () => {
-  const folder = scratchFolder("svc-public-types-");
+  const folder = scratchFolder();
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
   const names = MODULES.map(([name]) => name);
   const installed = await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...names], {

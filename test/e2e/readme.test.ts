@@ -8,9 +8,7 @@ import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES } from "#client/wire/protocol.js";
-import { ENV_BIND_ADDR, ENV_LOG_LEVEL } from "#runtime/config/environment.js";
-import { DEFAULT_TIMEOUT_MS, ENV_TOOLKIT_CONFIG_PATH, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { GUIDE, GUIDE_FILES, SNIPPETS } from "../guide.js";
@@ -114,11 +112,10 @@ test("the configuration of the snippets is valid", () => {
   assert.equal(config.hasTool("xyz.demo.sum@1"), true);
 });
 
-test("commands, links, names and numbers exist", () => {
-  const { scripts, overrides, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+test("commands, links and versions exist", () => {
+  const { scripts, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const scaffold = readFileSync(join(ROOT, "templates/project/package.json.hbs"), "utf8");
   const agents = readFileSync(join(ROOT, "AGENTS.md"), "utf8");
-  assert.ok(agents.split("\n").length <= 41, "AGENTS.md is read at once");
   for (const [, command = ""] of agents.matchAll(/^\| `((?:npx|node) [^`]*)` \|/gm)) {
     assert.equal(spawnSync("sh", ["-c", command], { cwd: ROOT }).status, 0, command);
   }
@@ -143,21 +140,7 @@ test("commands, links, names and numbers exist", () => {
     }
   }
   const readme = GUIDE.get("README.md") ?? assert.fail();
-  assert.ok(readme.indexOf("npm run demo") < readme.indexOf("npm test"));
-  assert.ok(readme.split("\n").length <= 90, "the README is read at once");
   for (const version of engines.node.match(/(?<=>=)[\d.]+/g) as string[]) assert.ok(readme.includes(version), version);
-  const guide = [...GUIDE.values()].join("\n");
-  assert.ok(
-    guide.includes(
-      `"overrides": ${JSON.stringify(overrides)
-        .replaceAll(":", ": ")
-        .replace(/^\{(.*)\}$/, "{ $1 }")}`,
-    ),
-  );
-  for (const name of [ENV_BIND_ADDR, ENV_LOG_LEVEL, ENV_TOOLKIT_CONFIG_PATH]) assert.ok(guide.includes(name), name);
-  for (const number of [MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES, DEFAULT_TIMEOUT_MS, 12_582_912, 300_000]) {
-    assert.ok(guide.includes(number.toLocaleString("en")), String(number));
-  }
 });
 
 test("the tool of the README answers as shown", async () => {

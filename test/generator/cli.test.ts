@@ -149,7 +149,7 @@ test("missing or invalid files exit with 1 and one line that says what to do", a
     [
       ["dev", "--url", "http://127.0.0.1:1", "--leader-key", "none"],
       'cannot read "none": the file does not exist',
-      "correct the path",
+      "create one with svc-gen keys new",
     ],
     [["diff", "src", "y"], 'cannot read "src": it is a folder: name its files', "correct the path"],
     [["invoke", "Sum", "@none.json"], 'cannot read "none.json": the file does not exist', "correct the path"],

@@ -1,10 +1,10 @@
 /** Every option of a command has its effect, and every default and limit of a command is the documented one. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 import { RESULT_CONTENT_TYPE } from "#client/wire/protocol.js";
@@ -17,18 +17,6 @@ import { aliceKey2, bob, countingTool, many, one, serveSigned, TOOL_SEED } from 
 import { scratchFolder } from "../scratch-folder.js";
 import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
-
-const root = scratchFolder();
-
-/** A folder with these files. */
-function folderOf(files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(root, "f-"));
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text, { mode: 0o600 });
-  }
-  return folder;
-}
 
 /** Runs a command that succeeds; gives its standard output. */
 async function done(cwd: string, ...args: string[]): Promise<string> {
@@ -43,7 +31,7 @@ describe("--project and --out", () => {
   const source = `export { contracts } from "./gen/contracts.js";\n${toolSource("Sum", "{ a: number }")}`;
   const project = new ToolProject({ "src/sum.ts": source });
   const options = ["--project", project.root, "--out", GENERATED];
-  const elsewhere = folderOf();
+  const elsewhere = scratchFolder();
 
   it("generate writes there, and check looks there", async () => {
     const wrote = await done(elsewhere, "generate", ...options, "--json");
@@ -91,9 +79,9 @@ describe("--project and --out", () => {
     const generated = JSON.parse(out).checks.find(({ name }: { name: string }) => name === "generated files");
     assert.equal(generated?.ok, true, out);
     const tools = async (...args: string[]) =>
-      JSON.parse(await done(folderOf(), "config", "init", ...args, "--json")).public_keys.length;
+      JSON.parse(await done(scratchFolder(), "config", "init", ...args, "--json")).public_keys.length;
     assert.equal(await tools("--project", project.root), 1);
-    const folder = folderOf({
+    const folder = scratchFolder({
       "config.json": '{"signed_http":{"allowed_leaders":{"version":1,"leaders":[]},"tools":{"xyz.demo.none@1":{}}}}',
     });
     const found = async (...args: string[]) =>
@@ -108,7 +96,7 @@ describe("invoke", () => {
   const tool = countingTool({
     authorize: ({ leaderId, leaderKeyId }) => void seen.push(`${leaderId} ${leaderKeyId}`),
   });
-  const keys = folderOf({
+  const keys = scratchFolder({
     "bob.key": bob.seed.toString("hex"),
     "alice2.key": aliceKey2.seed.toString("hex"),
   });
@@ -391,7 +379,7 @@ describe("invoke", () => {
   });
 
   it("a tool of the project is on port 8080 by default", async () => {
-    const folder = folderOf({ "meta.json": `[${document}]` });
+    const folder = scratchFolder({ "meta.json": `[${document}]` });
     const { url } = await targetOf(undefined, folder, {}, false);
     assert.equal(url, "http://127.0.0.1:8080/tool");
   });

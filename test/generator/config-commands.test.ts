@@ -1,15 +1,13 @@
 /** `svc-gen config init` and `svc-gen config check`, through the command line. */
 
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { svcGenIn } from "./run-cli.js";
-
-const root = scratchFolder();
 
 const SUM = "xyz.demo.sum@1";
 const POSIX = process.platform !== "win32";
@@ -19,11 +17,7 @@ const SEED_PUBLIC = Buffer.from(publicKeyOf(Buffer.from(SEED, "hex"))).toString(
 const LIST = { version: 1, leaders: [{ leader_id: "acme", keys: [{ kid: 0, public_key: PUBLIC }] }] };
 
 /** A folder with a meta.json of these tools. */
-function project(...fqns: string[]): string {
-  const folder = mkdtempSync(join(root, "p-"));
-  writeFileSync(join(folder, "meta.json"), JSON.stringify(fqns.map((fqn) => ({ fqn }))));
-  return folder;
-}
+const project = (...fqns: string[]) => scratchFolder({ "meta.json": JSON.stringify(fqns.map((fqn) => ({ fqn }))) });
 
 function put(folder: string, name: string, content: unknown, mode = 0o600): string {
   const path = join(folder, name);
@@ -173,7 +167,7 @@ describe("config init", () => {
   });
 
   it("without meta.json it reads the sources, and says when there are none", async () => {
-    const folder = mkdtempSync(join(root, "p-"));
+    const folder = scratchFolder();
     const { code, err } = await svcGenIn(folder, ["config", "init"]);
     assert.equal(code, 1);
     assert.match(err, /the project has errors; nothing was written/);

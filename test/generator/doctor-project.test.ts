@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { REPOSITORY } from "../repository.js";
+import { doctorIn } from "./doctor-run.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -13,29 +14,14 @@ const POSIX = process.platform !== "win32";
 const TOOL = { "src/sum.ts": toolSource("Sum", "{ a: number }") };
 const FQN = "xyz.test.tool-sum@1";
 
-interface Check {
-  readonly name: string;
-  readonly ok: boolean | null;
-  readonly detail: string;
-  readonly next: string;
-}
-
 function project(files: Readonly<Record<string, string>> = TOOL, options: object = STRICT): ToolProject {
   const made = new ToolProject(files, options);
   symlinkSync(join(REPOSITORY, "node_modules/typescript"), join(made.root, "node_modules/typescript"));
   return made;
 }
 
-async function doctor({ root }: ToolProject, args: readonly string[] = [], env: Record<string, string> = {}) {
-  const { code, out, err } = await svcGenIn(root, ["doctor", "--json", ...args], { env });
-  assert.equal(err, "");
-  const { checks } = JSON.parse(out) as { checks: Check[] };
-  const failed = checks.filter(({ ok }) => ok === false).map(({ name }) => name);
-  assert.equal(code, failed.length > 0 ? 1 : 0);
-  for (const { ok, next, name } of checks) assert.ok(ok !== false || next !== "", `${name} says what to do`);
-  const of = (name: string) => checks.find((check) => check.name === name) ?? assert.fail(`no check ${name}: ${out}`);
-  return { checks, failed, of, out };
-}
+const doctor = ({ root }: ToolProject, args: readonly string[] = [], env: Record<string, string> = {}) =>
+  doctorIn(root, args, env);
 
 it("doctor of a healthy project", async () => {
   const good = project();

@@ -21,39 +21,12 @@ import { listen } from "../listening.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
 import { scratchFolder } from "../scratch-folder.js";
+import { doctorIn } from "./doctor-run.js";
 import { svcGenIn } from "./run-cli.js";
 
 const folder = scratchFolder();
 
-interface Check {
-  readonly name: string;
-  readonly ok: boolean | null;
-  readonly detail: string;
-  readonly next: string;
-}
-
-interface Diagnosis {
-  readonly code: number;
-  readonly checks: readonly Check[];
-  /** Names of the checks that failed. */
-  readonly failed: readonly string[];
-  of(name: string): Check;
-}
-
-async function doctor(url: string, ...args: string[]): Promise<Diagnosis> {
-  const { code, out, err } = await svcGenIn(folder, ["doctor", url, "--json", ...args]);
-  assert.equal(err, "");
-  const { checks } = JSON.parse(out) as { checks: Check[] };
-  const failed = checks.filter(({ ok }) => ok === false);
-  assert.equal(code, failed.length > 0 ? 1 : 0);
-  for (const { next, name } of failed) assert.notEqual(next, "", `${name} says what to do`);
-  return {
-    code,
-    checks,
-    failed: failed.map(({ name }) => name),
-    of: (name) => checks.find((check) => check.name === name) ?? assert.fail(`no check ${name}: ${out}`),
-  };
-}
+const doctor = (url: string, ...args: string[]) => doctorIn(folder, [url, ...args]);
 
 const AS_ALICE = ["--leader-key", "alice.key", "--leader-id", "alice"];
 
@@ -476,7 +449,7 @@ describe("doctor of a server with a fault", () => {
       assert.deepEqual(old.failed, ["metadata"]);
       assert.match(
         old.of("metadata").detail,
-        /^the server and meta\.json differ in description, timeout of xyz\.test\.tool\d+@1: /,
+        /^the server and meta\.json differ in xyz\.test\.tool\d+@1: compatible: description changed$/,
       );
       await commit((document) => ({ ...document, fqn: "xyz.test.other@1" }));
       assert.match(
@@ -568,6 +541,6 @@ it("neither a key in place of a URL nor the text of a wrong key file is printed"
   assert.match(await run("http://127.0.0.1", "--leader-key", "none"), /: cannot read "none": the file does not exist/);
   writeFileSync(join(folder, "no.key"), "secret-text");
   const wrong = await run("http://127.0.0.1", "--leader-key", "no.key");
-  assert.match(wrong, /^svc-gen: --leader-key: expected a private key, got /);
+  assert.match(wrong, /^svc-gen: "no\.key" must contain a private key /);
   assert.ok(!wrong.includes("secret-text"));
 });

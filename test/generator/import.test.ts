@@ -387,7 +387,7 @@ Next: implement invoke and health in src, then svc-gen
       /"m\.json" is not metadata: at \/description: expected a text, got nothing /,
     ],
     ["deep nesting", "[".repeat(5000), /"m\.json" is not metadata: expected JSON: more than 127 levels of nesting/],
-    ["too much", " ".repeat(4 * 1024 * 1024 + 1), /"m\.json" has more than 4194304 bytes \(import fewer tools/],
+    ["too much", " ".repeat(4 * 1024 * 1024 + 1), /m\.json" is larger than 4194304 bytes/],
     ["too many tools", `[${Array(1_001).fill(inputOf("")).join()}]`, /"m\.json" has 1001 tools; the limit is 1000 /],
     [
       "a bad timeout",
@@ -409,8 +409,8 @@ Next: implement invoke and health in src, then svc-gen
 
   it("reports a file that cannot be read, and an address that is none", async () => {
     for (const [given, message] of [
-      ["gone.json", 'cannot read "gone.json": the file does not exist (expected a metadata file or a URL)'],
-      [".", 'cannot read ".": it is a folder: name its files (expected a metadata file or a URL)'],
+      ["gone.json", 'cannot read "gone.json": the file does not exist (correct the path)'],
+      [".", 'cannot read ".": it is a folder: name its files (correct the path)'],
       ["http://", '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],
       ["http://me:secret@127.0.0.1/meta", "the URL has a user or a password (metadata is public: remove them)"],
     ] as const) {

@@ -275,7 +275,6 @@ test("errors of key files name the file, the expected form and the actual length
     [`ssh-ed25519 ${KEY.toString("base64")}`, "an SSH key"],
     [`${HEX}\n${HEX}\n`, "129 characters in none of these formats"],
     [Buffer.alloc(32, 0xff), "32 characters in none of these formats"],
-    [Buffer.alloc(5000, 0x30), "more than 4096 bytes"],
   ] as const) {
     writeKey("bad.key", text);
     assert.deepEqual(await keys("show", "bad.key", "--reveal"), {
@@ -299,12 +298,10 @@ test("unreadable files are named, and a pipe does not block", async () => {
     EXIT.failure,
     'svc-gen: cannot read "none.key": the file does not exist (create one with svc-gen keys new)\n',
   ]);
-  const noFile = (name: string) => [
-    EXIT.failure,
-    `svc-gen: "${name}" is not a regular file (pass the path of the private key)\n`,
-  ];
+  writeKey("large.key", Buffer.alloc(5000, 0x30));
+  assert.match(String(await said("show", "large.key")), /large\.key" is larger than 4096 bytes/);
   assert.match(String(await said("show", "folder")), /^1,svc-gen: cannot read "folder": it is a folder/);
   if (HAS_MODES && spawnSync("mkfifo", [at("pipe")]).status === 0) {
-    assert.deepEqual(await said("show", "pipe"), noFile("pipe"));
+    assert.match(String(await said("show", "pipe")), /pipe" is not a regular file \(create one/);
   }
 });

@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { EXIT } from "#generator/cli/cli.js";
 import { REPOSITORY } from "../repository.js";
+import { compileIn } from "./openapi-schemas.js";
 import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -105,18 +105,6 @@ async function lint(text: string): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`);
 }
 
-const compilers = new WeakMap<Document, Ajv2020>();
-
-/** Compiles a schema within its document. */
-function compile(document: Document, schema: object) {
-  const known = compilers.get(document);
-  const ajv = known ?? new Ajv2020({ strict: false, validateFormats: false });
-  if (known === undefined) ajv.addSchema({ $id: "doc:", components: document.components });
-  compilers.set(document, ajv);
-  const text = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc:#/');
-  return ajv.compile(JSON.parse(text));
-}
-
 test("a secret is write-only in the document", async () => {
   const { text } = await hardDocument();
   assert.match(text, /"format": "password",\s+"writeOnly": true/);
@@ -132,13 +120,13 @@ for (const [name, root] of [
     const { text, document } = await keptDocument(root);
     assert.deepEqual(await lint(text), []);
     for (const schema of Object.values(document.components.schemas))
-      assert.doesNotThrow(() => compile(document, schema));
+      assert.doesNotThrow(() => compileIn(document, schema));
     const bodies = operationsOf(document).flatMap(({ requestBody, responses }) => [
       ...Object.values(requestBody?.content ?? {}),
       ...Object.values(responses[200]?.content ?? {}),
     ]);
     const samples = bodies.flatMap(({ schema, examples = {} }) =>
-      Object.values(examples).map(({ value }) => ({ fits: compile(document, schema), value })),
+      Object.values(examples).map(({ value }) => ({ fits: compileIn(document, schema), value })),
     );
     for (const { fits, value } of samples) assert.ok(fits(value), JSON.stringify([value, fits.errors]));
   });
@@ -188,7 +176,7 @@ test("tools of a project: paths, stable names, tags", async () => {
 
 test("the result in JSON: string literals are themselves, and the reserved failure is one of the variants", async () => {
   const { document } = await hardDocument();
-  const fits = compile(document, document.components.schemas["xyz.test.tool-grow.v1.Result"] ?? {});
+  const fits = compileIn(document, document.components.schemas["xyz.test.tool-grow.v1.Result"] ?? {});
   for (const [value, expected] of [
     [{ "no`ne": {} }, false],
     ["no`ne", true],

@@ -2,14 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { readPublicKey, readSigningKey } from "svc-runtime/internal/config";
+import { readPublicKey } from "svc-runtime/internal/config";
 import { isLeaderId, parseFqn } from "svc-runtime/internal/generator";
-import type { SigningKey } from "svc-runtime/leader";
 import { CommandError, UsageError, type Values } from "../../cli/command.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
-import { readNamed } from "../../files/read-file.js";
 import type { LeaderName } from "../../keys/key-entries.js";
-import { refusePublicKey } from "../../keys/key-file.js";
 import { type Json, object, printJson } from "../../text/json.js";
 import { projectFqns } from "../options/project-tools.js";
 
@@ -20,19 +17,6 @@ export const ENTRY_OPTIONS = {
   "leader-id": { type: "string", value: "ID", summary: "leader ID in the printed entry (default: leader)" },
   "key-id": { type: "string", value: "N", summary: "key ID in the printed entry" },
 } as const;
-
-/**
- * Private key in a file that an option names.
- *
- * @throws CommandError; UnreadableFile
- */
-export function signingKeyIn(option: string, file: string, cwd: string): SigningKey {
-  refusePublicKey(file);
-  const reading = readSigningKey(readNamed(cwd, file).toString());
-  if ("key" in reading) return reading.key;
-  const hint = "give a file with 32 bytes in hex, base64 or base64url";
-  throw new CommandError(`--${option}: expected a private key, got ${reading.got}`, hint);
-}
 
 /**
  * Public key in the value of an option. Messages do not repeat the value, because a private key may look the same.

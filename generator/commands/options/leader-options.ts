@@ -7,7 +7,7 @@ import { quoted } from "../../compile/diagnostics/quote.js";
 import { DEV_LEADER, devKeys } from "../../dev/dev-keys.js";
 import { privateFolder } from "../../dev/dev-state.js";
 import { readNamed } from "../../files/read-file.js";
-import { refusePublicKey } from "../../keys/key-file.js";
+import { readKeyFile } from "../../keys/key-file.js";
 import { leaderIdOf, leaderOf, publicKeyIn } from "../keys/key-options.js";
 
 export const HEADER_PREFIX = {
@@ -98,9 +98,8 @@ export function leaderOptions(
   const { "leader-key": key, "tool-key": toolKey } = values;
   for (const each of toolKey?.split(",") ?? []) publicKeyIn("tool-key", each, cwd);
   if (key !== undefined) {
-    refusePublicKey(key);
     const { id, kid } = leaderOf(values);
-    const leader = { id, keyId: kid, key: readNamed(cwd, key).toString() };
+    const leader = { id, keyId: kid, key: readKeyFile(cwd, key).text };
     // Unverified results are accepted, because the command reports that no signature was verified.
     const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
     return { ...ca, ...prefix, leader, ...trust };
