@@ -12,14 +12,7 @@ import { type JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves } from "../proves.js";
 import { REPOSITORY } from "../repository.js";
-import { STRICT, ToolProject, toolSource } from "./project.js";
-
-/** Rows of a table, a line each, with the columns between two semicolons. */
-const table = (text: string) =>
-  text
-    .trim()
-    .split("\n")
-    .map((line) => line.split(" ;; ") as [string, string, ...string[]]);
+import { STRICT, ToolProject, table, toolSource } from "./project.js";
 
 /** A member with its comment, in two lines. The type begins with a question mark if the member is optional. */
 const member = (name: string, tags: string, type: string) =>

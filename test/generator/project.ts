@@ -144,6 +144,12 @@ export class ToolProject {
   }
 }
 
+/** Rows of a table in a text: a line each, with the columns between two semicolons. */
+export function table(text: string): [string, string, ...string[]][] {
+  const lines = text.trim().split("\n");
+  return lines.map((line) => line.split(" ;; ") as [string, string, ...string[]]);
+}
+
 /** The source of one tool class. */
 export function toolSource(name: string, input: string, output = '"done"', before = ""): string {
   return `import { SvcTool, StatusCode } from "svc-runtime";
