@@ -338,7 +338,7 @@ test("acknowledged notes are hidden", () => {
   /** @acknowledge SVC155, SVC156 */
   c: Lists;
   /** @acknowledge SVC156 SVC155 */
-  d: unknown;
+  d: string[] | null;
   /** @acknowledge SVC112 */
   e: string;
   /** @acknowledge */
@@ -353,7 +353,7 @@ test("acknowledged notes are hidden", () => {
       "SVC155 A.Input.b 8 b: ",
     ],
   );
-  const lists = "{ one: string[]; two: string[]; any: unknown }";
+  const lists = "{ one: string[]; two: string[]; any: string | string[] }";
   assert.deepEqual(reportsOf("All", `/** @acknowledge SVC155 */\ninterface All ${lists}`), [
     "SVC156 A.Input.any 3 any: ",
   ]);
