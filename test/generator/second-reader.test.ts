@@ -89,76 +89,49 @@ const members = (change: (members: ObjectShape["members"]) => ObjectShape["membe
   return (shape) => ({ ...(shape as ObjectShape), members: change((shape as ObjectShape).members) });
 };
 
-const FAULTS: readonly (readonly [fault: string, path: readonly string[], change: Change, message: RegExp])[] = [
-  [
-    "a dropped member",
-    [],
-    members((all) => all.slice(1)),
-    /^Order\.Input .*svc-gen: accepts an object without "id"; typescript-json-schema: refuses an object without "id"$/,
-  ],
+const optional = (value: boolean) => members((all) => all.map((each) => ({ ...each, optional: value })));
+
+/** Fault of the model, path of the changed shape, and the beginning of what is reported. */
+const FAULTS: readonly (readonly [fault: string, path: string, change: Change, said: string])[] = [
+  ["a dropped member", "", members((all) => all.slice(1)), 'Order.Input: accepts an object without "id"'],
   [
     "a member that became optional",
-    ["lines", "[]"],
-    members((all) => all.map((each) => ({ ...each, optional: true }))),
-    /^Order\.Input\.lines\[\] .*svc-gen: accepts an object without "amount"; .* refuses an object without "amount"$/,
+    "lines []",
+    optional(true),
+    'Order.Input.lines[]: accepts an object without "amount"',
   ],
   [
     "a member that became required",
-    ["lines", "[]"],
-    members((all) => all.map((each) => ({ ...each, optional: false }))),
-    /^Order\.Input\.lines\[\] .*svc-gen: refuses an object without "when"; .* accepts an object without "when"$/,
+    "lines []",
+    optional(false),
+    'Order.Input.lines[]: refuses an object without "when"',
   ],
-  [
-    "a missing literal",
-    ["kind"],
-    () => ({ kind: "literal", values: ["a", "b"] }),
-    /^Order\.Input\.kind .*svc-gen: refuses "c"; .* accepts "c"$/,
-  ],
-  ["a wrong literal", ["kind"], () => ({ kind: "literal", values: ["a", "b", "d"] }), /^Order\.Input\.kind .*"d"/],
-  [
-    "a number for an integer",
-    ["lines", "[]", "amount"],
-    () => ({ kind: "number" }),
-    /^Order\.Input\.lines\[\]\.amount .*svc-gen: accepts 0\.5; .* refuses 0\.5$/,
-  ],
-  [
-    "text for a date",
-    ["lines", "[]", "when"],
-    () => ({ kind: "string" }),
-    /^Order\.Input\.lines\[\]\.when .*svc-gen: accepts "x"; .* refuses "x"$/,
-  ],
+  ["a missing literal", "kind", () => ({ kind: "literal", values: ["a", "b"] }), 'Order.Input.kind: refuses "c"'],
+  ["a wrong literal", "kind", () => ({ kind: "literal", values: ["a", "b", "d"] }), 'Order.Input.kind: accepts "d"'],
+  ["a number for an integer", "lines [] amount", () => ({ kind: "number" }), "Order.Input.lines[].amount: accepts 0.5"],
+  ["text for a date", "lines [] when", () => ({ kind: "string" }), 'Order.Input.lines[].when: accepts "x"'],
   [
     "a tuple with one place less",
-    ["pair", "at"],
+    "pair at",
     (shape) => ({ ...(shape as Shape & { kind: "tuple" }), items: [{ kind: "string" }] }),
-    /^Order\.Input .*svc-gen: accepts \{"id":.*"pair":\{"at":\["x"\]\}.*; .* refuses \{/,
+    'Order.Input: accepts {"id":',
   ],
-  [
-    "null that is not taken",
-    ["note"],
-    () => ({ kind: "string" }),
-    /^Order\.Input\.note .*svc-gen: refuses null; .* accepts null$/,
-  ],
-  [
-    "a wrong pattern",
-    ["code"],
-    () => ({ kind: "string", pattern: "^b-[\\s\\S]*$" }),
-    /^Order\.Input\.code .*svc-gen: .*"pattern":"\^b-.*; .*"pattern":"\^a-\.\*\$"\}$/,
-  ],
+  ["null that is not taken", "note", () => ({ kind: "string" }), "Order.Input.note: refuses null"],
+  ["a wrong pattern", "code", () => ({ kind: "string", pattern: "^b-[\\s\\S]*$" }), 'Order.Input.code: {"type"'],
   [
     "wrong names of an index signature",
-    ["names"],
+    "names",
     (shape) => ({
       ...(shape as ObjectShape),
       indexes: [{ pattern: "^y_[\\s\\S]*$", shape: { kind: "literal", values: [1] } }],
     }),
-    /^Order\.Input\.names .*svc-gen: .*"patternProperties":\{"\^y_.*; .*"patternProperties":\{"\^x_/,
+    'Order.Input.names: {"type"',
   ],
   [
     "a closed object",
-    ["pair"],
+    "pair",
     (shape) => ({ ...(shape as ObjectShape), closed: true }),
-    /^Order\.Input\.pair .*svc-gen: refuses null; .* accepts null$/,
+    "Order.Input.pair: refuses null",
   ],
 ];
 
@@ -171,14 +144,18 @@ function found(review: (...tool: [...Parameters<Review>, SecondReader]) => Retur
     .map(({ code, subject, message }) => `${code} ${subject} ${message}`);
 }
 
-for (const [fault, path, change, message] of FAULTS) {
+for (const [fault, path, change, said] of FAULTS) {
   test(`the second reading finds ${fault}`, () => {
     const messages = found((program, type, tool, schemas, reader) => {
-      const wrong: Tool = { ...tool, input: changed(tool.input, path, change) as ObjectShape };
+      const wrong = { ...tool, input: changed(tool.input, path.split(" ").filter(Boolean), change) as ObjectShape };
       return reader.review(program, type, wrong, schemas);
     });
-    const texts = messages.map((each) => each.replace(/^SVC180 /, ""));
-    assert.ok(texts.length > 0 && texts.length < 3 && texts.some((text) => message.test(text)), texts.join("\n"));
+    const texts = messages.map((each) => each.replace(/^SVC180 (\S+) .*?svc-gen: /, "$1: "));
+    assert.ok(texts.length > 0 && texts.length < 3, texts.join("\n"));
+    assert.ok(
+      texts.some((text) => text.startsWith(said)),
+      texts.join("\n"),
+    );
   });
 }
 
