@@ -53,6 +53,11 @@ const MORE: Readonly<Record<string, string>> = {
 };
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: types are source texts here
 
+test("both readings agree if `undefined` is no value of an optional member", () => {
+  const source = toolSource("A", "{ a?: string; b: { at: [string?] } }");
+  new ToolProject({ "src/a.ts": source }, { ...STRICT, exactOptionalPropertyTypes: true }).build(true);
+});
+
 test("both readings of the type zoo agree, and nearly all types are compared", (t) => {
   const printed = t.mock.method(console, "warn", () => {});
   const zoo = Object.fromEntries(ZOO.map((type, at) => [`src/tool${at}.ts`, sourceOf(type, at)]));
