@@ -101,18 +101,6 @@ export function generateFrom(program: Program, review?: Review): Result {
   return { files, diagnostics: [...diagnostics, ...removed], contracts };
 }
 
-/**
- * Diagnostics of a tool's ports and integers. Omits the note that a port of type `any` may be a list
- * (SVC156) if `others` already report the type.
- */
-function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
-  const any = new Set(
-    others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
-  );
-  const ports = checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
-  return [...ports, ...checkIntegers(tool)];
-}
-
 /** Finds, lowers and checks the tools of one source file. Reviews those without errors. */
 function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
@@ -124,7 +112,7 @@ function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, rev
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
       ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool)),
-      ...lowered.flatMap(({ tool, tooDeep, ...each }) => (tooDeep ? [] : portNotes(tool, each.diagnostics))),
+      ...lowered.flatMap(({ tool, tooDeep }) => (tooDeep ? [] : [...checkPorts(tool), ...checkIntegers(tool)])),
       ...lowered.flatMap(({ found, tool, ...each }) =>
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
       ),

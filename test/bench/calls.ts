@@ -50,7 +50,6 @@ export const signed: Bench = {
   async run({ repeats, calls }) {
     const sides = [
       loaded("node:http and crypto", SIGNED_FLOOR, calls, signedCalls),
-      loaded("fastify and crypto", floor("fastify and crypto"), calls, signedCalls),
       loaded("svc-runtime signed", SIGNED_SUM, calls, signedCalls),
     ];
     const rows = await compare(repeats, sides, FIGURE);

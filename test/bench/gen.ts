@@ -101,22 +101,20 @@ function timed(cwd: string, args: readonly string[]): Figures {
   return { "CPU ms": 1_000 * (cpuSeconds() - before), ms: performance.now() - start };
 }
 
-/** Projects of 1, 20 and 200 tools, without libraries and with those of DOM and node. */
+/** Projects of 1, 20 and 200 tools without the types of DOM and node, and one with types of libraries. */
 export const gen: Bench = {
   title: "generation, beside one bare createProgram and full check of the same project; processor time",
   async run({ repeats }) {
     const outcomes: Outcome[] = [];
-    for (const types of [[], ["node"]]) {
-      for (const tools of [1, 20, 200] as const) {
-        const project = projectOf(tools, types);
-        const goals: Goals = GOALS[tools];
-        const what = `${tools} tools, ${types.length > 0 ? "DOM and node" : "lean"}`;
-        try {
-          outcomes.push(measureRuns(what, goals, project, repeats));
-          if (goals.save !== undefined) outcomes.push(await measureWatch(what, goals.save, project, repeats));
-        } finally {
-          project.remove();
-        }
+    for (const tools of [1, 20, 200] as const) {
+      const project = projectOf(tools);
+      const goals: Goals = GOALS[tools];
+      const what = `${tools} tools, lean`;
+      try {
+        outcomes.push(measureRuns(what, goals, project, repeats));
+        if (goals.save !== undefined) outcomes.push(await measureWatch(what, goals.save, project, repeats));
+      } finally {
+        project.remove();
       }
     }
     const project = realTypesProject({ "bare.mjs": bare, "tsconfig.without.json": WITHOUT_GENERATED });
@@ -135,7 +133,7 @@ export const gen: Bench = {
 const WITHOUT_GENERATED =
   '{ "extends": "./tsconfig.json", "compilerOptions": { "noEmit": true }, "exclude": ["src/generated"] }';
 
-function projectOf(tools: number, types: readonly string[]): ToolProject {
+function projectOf(tools: number): ToolProject {
   return new ToolProject(
     {
       "src/shared.ts": shared,
@@ -143,7 +141,7 @@ function projectOf(tools: number, types: readonly string[]): ToolProject {
       "tsconfig.without.json": WITHOUT_GENERATED,
       ...Object.fromEntries(Array.from({ length: tools }, (_, index) => [`src/tool${index}.ts`, tool(index)])),
     },
-    { ...STRICT, types, ...(types.length > 0 ? { lib: ["ES2023", "DOM"] } : {}) },
+    { ...STRICT, types: [] },
   );
 }
 

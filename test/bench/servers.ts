@@ -76,23 +76,9 @@ function signatureOf(headers: Record<string, unknown>): Record<string, string> {
   return { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": engine.sign(tool, MESSAGE).toString("base64url") };
 }
 
-/** The floor of a signed call as a route of fastify, which also parses the body. */
-async function listenSigned(): Promise<void> {
-  const app = fastify();
-  app.post("/sum/invoke", async ({ headers }, reply) => {
-    reply.headers(signatureOf(headers)).type(CONTENT_TYPE);
-    return RESULT;
-  });
-  await app.listen({ port: Number(port), host });
-  process.stderr.write('"msg":"serving"\n');
-}
-
 switch (kind) {
   case "node:http and crypto":
     listen(signatureOf);
-    break;
-  case "fastify and crypto":
-    await listenSigned();
     break;
   case "fastify":
     await listenWithSchema();

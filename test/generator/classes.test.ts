@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Generated } from "#generator/compile/generate.js";
+import { type Generated, generateTexts } from "#generator/compile/generate.js";
 import { VERSION } from "#generator/process/version.js";
 import { readJson } from "#generator/text/json.js";
 import { proves } from "../proves.js";
 import { REPOSITORY } from "../repository.js";
 import { COMPILERS, compile, FASTEST } from "../typescript/compilers.js";
-import { STRICT, ToolProject, toolSource } from "./project.js";
+import { STRICT, ToolProject, table, toolSource } from "./project.js";
 
 const body = (fqn: string, more = "") => `{
   static override fqn() { return "${fqn}"; }
@@ -93,225 +93,126 @@ test("names that an import cannot have are replaced, and a type-only export is n
     "src/a.ts": `${imports}${tool("A", "xyz.test.aa@1")}\nexport type { A };`,
     "src/b.ts": `${imports}${tool("B", "xyz.test.bb@1")}\nexport { type B };`,
     "src/c.ts": `${imports}export namespace N { export ${tool("C", "xyz.test.cc@1")} }`,
+    "src/d.ts": `${imports}export ${tool("D<T>", "xyz.test.dd@1")}`,
   });
   assert.deepEqual(errorsOf(project.generate()), [
     "SVC110 src/a.ts:2:7 A",
     "SVC110 src/b.ts:2:7 B",
     "SVC110 src/c.ts:2:35 C",
+    "SVC111 src/d.ts:2:14 D",
   ]);
 });
 
-test("metadata is evaluated from constants; any other expression is an error at its position", () => {
-  const facts = (name: string, members: string, before = "") => `${imports}${before}
+test("metadata is evaluated from constants", () => {
+  const constants =
+    'export const DOMAIN = "xyz.test";\nexport const enum Limits { Seconds = 5 }\nexport const O = { path: "of" } as const;';
+  const source = `${imports}import { DOMAIN, Limits, O } from "./constants.js";
+const VERSION = 0o3 + 4;
 /** Documented. */
-export class ${name} extends SvcTool<{ a: string }, "done"> {
-  ${members}
+export class One extends SvcTool<{ a: string }, "done"> {
+  static override fqn() { return \`\${DOMAIN}.\${this.short}@\${VERSION}\`; }
+  static readonly short = "one";
+  static override path() { return O.path + "/" + this.tail(); }
+  static tail() { return "x"; }
+  static override timeout() { const second = 1_000; return Limits.Seconds * second - 1; }
   async health() { return StatusCode.OK; }
   ${invoke}
 }`;
-  const good = {
-    "src/constants.ts":
-      'export const DOMAIN = "xyz.test";\nexport const enum Limits { Seconds = 5 }\nexport const O = { path: "of" } as const;',
-    "src/one.ts": facts(
-      "One",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
-      "static override fqn() { return `${DOMAIN}.${this.short}@${VERSION}`; }\n static readonly short = 'one';\n static override path() { return O.path + '/' + this.tail(); }\n static tail() { return \"x\"; }\n static override timeout() { const second = 1_000; return Limits.Seconds * second - 1; }",
-      'import { DOMAIN, Limits, O } from "./constants.js";\nconst VERSION = 0o3 + 4;\n',
-    ),
-  };
-  const result = generated(good);
-  assert.deepEqual(errorsOf(result), []);
-  const contracts = textOf(result, "src/generated/contracts.ts");
-  for (const line of ['fqn: "xyz.test.one@7"', 'description: "Documented."', 'path: "of/x"', "timeout: 4999"]) {
-    assert.ok(contracts.includes(line), line);
-  }
-  const named = (name: string, member: string) => {
-    const fqn = `static override fqn() { return "xyz.test.${name.toLowerCase()}x@1"; }`;
-    return facts(name, `${fqn}\n static override ${member}`);
-  };
-  const bad = {
-    "src/a.ts": facts(
-      "A",
-      "static override fqn() { return process.env.FQN!; }",
-      "declare const process: { env: Record<string, string> };",
-    ),
-    "src/b.ts": facts("B", 'static override fqn() { return "two.parts@1"; }'),
-    "src/c.ts": facts("C", ""),
-    "src/d.ts": named("D", 'description() { return "  "; }'),
-    "src/e.ts": named("E", "timeout() { return 2 ** 31; }"),
-    "src/f.ts": named("F", 'path() { return "a?b"; }'),
-    "src/colon.ts": named("Colon", 'path() { return "v1/:id"; }'),
-    "src/star.ts": named("Star", 'path() { return "v1/*"; }'),
-    "src/g.ts": facts("G", 'static override fqn() { return Math.random() > 2 ? "a" : "b"; }'),
-    "src/h.ts": named("Same", 'path() { return "p//q"; }'),
-    "src/i.ts": named("Same", 'path() { return "/p/q/"; }').replace("samex@1", "samex@01"),
-    "src/half.ts": named("Half", 'description() { return "\\ud83d"; }'),
-    "src/j.ts": `${imports}class J extends SvcTool<{ a: string }, "done"> ${body("xyz.test.jj@1", invoke)}\nexport {};`,
-    "src/k.ts": `${imports}export class K<T> extends SvcTool<{ a: T }, "done"> ${body("xyz.test.kk@1", invoke)}`,
-  };
-  const refused = generated(bad);
-  assert.deepEqual(refused.files, []);
-  assert.deepEqual(errorsOf(refused), [
-    "SVC113 src/a.ts:5:34 A.fqn()",
-    "SVC114 src/b.ts:5:34 B.fqn()",
-    "SVC112 src/c.ts:4:14 C",
-    "SVC126 src/colon.ts:6:34 Colon.path()",
-    "SVC115 src/d.ts:6:41 D.description()",
-    "SVC118 src/e.ts:6:37 E.timeout()",
-    "SVC122 src/f.ts:6:34 F.path()",
-    "SVC113 src/g.ts:5:34 G.fqn()",
-    "SVC125 src/half.ts:6:41 Half.description()",
-    "SVC110 src/j.ts:2:7 J",
-    "SVC111 src/k.ts:2:14 K",
-    "SVC126 src/star.ts:6:34 Star.path()",
-    "SVC119 src/i.ts:4:14 Same",
-    "SVC120 src/i.ts:4:14 Same",
-  ]);
-  assert.equal(
-    refused.diagnostics.find(({ code }) => code === "SVC114")?.message,
-    'not a tool FQN: "two.parts" has two parts, expected three or more',
+  const { contracts, diagnostics } = generateTexts(
+    new Map([
+      ["src/constants.ts", constants],
+      ["src/one.ts", source],
+    ]),
   );
-  proves("1.23", "9.9");
+  assert.deepEqual(diagnostics, []);
+  const { fqn, description, path, timeout } = contracts?.[0] ?? assert.fail();
+  assert.deepEqual([fqn, description, path, timeout], ["xyz.test.one@7", "Documented.", "of/x", 4999]);
 });
 
-test("the error for a static value of the wrong type contains the expected type", () => {
-  const wrong = (name: string, member: string) =>
-    `${imports}/** Documented. */
-export class ${name} extends SvcTool<{ a: string }, "done"> {
-  static override fqn() { return "xyz.test.wrong-${name.toLowerCase()}@1"; }
-  static override path() { return "${name}"; }
-  ${member}
-  async health() { return StatusCode.OK; }
-  ${invoke}
-}`;
-  const files = {
-    "src/a.ts": wrong("A", 'static override timeout() { return "5s"; }'),
-    "src/b.ts": wrong("B", 'static override timeout() { return "5_000"; }'),
-    "src/c.ts": wrong("C", "static override timeout() { return 1.5; }"),
-    "src/d.ts": wrong("D", "static override description() { return 5; }"),
-    "src/e.ts": wrong("E", 'static override timeout() { return "2.5 min"; }'),
-    "src/f.ts": wrong("F", "static override timeout() { return Infinity; }"),
-    "src/g.ts": wrong("G", 'static description = "Text.";'),
-    "src/h.ts": wrong("H", 'static override variables() { return ["RATES_TOKEN"]; }'),
-  };
-  const { diagnostics } = generated(files);
-  assert.deepEqual(
-    diagnostics
-      .filter(({ code }) => code.startsWith("SVC"))
-      .map(({ code, place, message }) => `${code} ${place?.line}:${place?.column} ${message}`),
-    [
-      'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5s"',
-      'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5_000"',
-      "SVC118 6:38 not a timeout: 1.5 is out of range or not an integer",
-      "SVC115 6:42 the description is missing or blank: expected text, got a number",
-      'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "2.5 min"',
-      "SVC113 6:38 the value cannot be read without running code",
-      "SVC113 6:10 the value cannot be read without running code: it is a property, not a method",
-      "SVC116 6:40 a variable is not declared as its name and a description: expected an object of names and descriptions, got an array",
-    ],
-  );
-});
+/** Base class, or - for SvcTool; members of a class; and what is reported: code, marked text, detail. */
+const CLASSES = table(String.raw`
+- ;; static override fqn() { return process.env.FQN!; } ;; SVC113 process.env.FQN!
+- ;; static override fqn() { return Math.random() > 2 ? "a" : "b"; } ;; SVC113 Math.random() > 2 ? "a" : "b"
+- ;; static override fqn() { return "two.parts@1"; } ;; SVC114 "two.parts@1": "two.parts" has two parts, expected three or more
+- ;; /* no fqn */ ;; SVC112 class
+- ;; fqn() { return ""; } ;; SVC112 fqn() { return ""; }: the method must be static
+- ;; static FQN() { return ""; } ;; SVC112 static FQN() { return ""; }: the class has FQN()
+- ;; static override fqn() { return "xyz.test.same@1"; } static override path() { return "p//q"; }
+- ;; static override fqn() { return "xyz.test.same@01"; } static override path() { return "/p/q/"; } ;; SVC119 class: "xyz.test.same@1", also of T6 at src/a.ts:41:14 ;; SVC120 class: "p/q", also of T6 at src/a.ts:41:14
+- ;; static override description() { return "  "; } ;; SVC115 "  "
+- ;; static override description() { return "\ud83d"; } ;; SVC125 "\ud83d"
+- ;; static override description() { return 5; } ;; SVC115 5: expected text, got a number
+- ;; static description = "Text."; ;; SVC113 description: it is a property, not a method
+- ;; static override path() { return "a?b"; } ;; SVC122 "a?b"
+- ;; static override path() { return "v1/:id"; } ;; SVC126 "v1/:id": "v1/:id"
+- ;; static override path() { return "v1/*"; } ;; SVC126 "v1/*": "v1/*"
+- ;; static override variables() { return ["RATES_TOKEN"]; } ;; SVC116 ["RATES_TOKEN"]: expected an object of names and descriptions, got an array
+- ;; static override timeout() { return 2 ** 31; } ;; SVC118 2 ** 31: 2147483648 is out of range or not an integer
+- ;; static override timeout() { return 1.5; } ;; SVC118 1.5: 1.5 is out of range or not an integer
+- ;; static override timeout() { return Infinity; } ;; SVC113 Infinity
+- ;; static override timeout() { return "5s"; } ;; SVC118 "5s": expected milliseconds as a number, got the text "5s"
+- ;; static override timeout() { return 999; } ;; SVC117 999: 999 ms
+- ;; static override timeout() { return 1_000; }
+- ;; static override timeout() { return 120_000; }
+- ;; static override timeout() { return 120_001; } ;; SVC117 120_001: 120001 ms
+- ;; static override meta() { return ""; } ;; SVC121 meta
+- ;; path() { return "instance"; } ;; SVC128 path: it is not static
+- ;; static async health() { return 1; } ;; SVC128 health: it is static
+- ;; authorise() {} ;; SVC128 authorise: SvcTool has authorize()
+- ;; private authorizes() {} authority() {} private close() {} timeout = 5;
+- ;; override authorize(context: unknown, input?: unknown) {}
+- ;; override authorize(context = {}) {}
+- ;; override authorize(context: unknown, input: unknown, more = 1) {}
+- ;; override authorize(context: unknown, input = {}) {} ;; SVC201 input = {}
+- ;; override authorize(context = {}, input: any) {} ;; SVC201 context = {}
+- ;; override authorize(...all: any[]) {} ;; SVC201 ...all: any[]
+- ;; constructor(readonly db: Map<string, string>) { super(); } ;; SVC123 readonly db: Map<string, string>: the constructor needs db: Map<string, string>, but new() passes no arguments
+Needs ;; /* no constructor */ ;; SVC123 class: the constructor of Needs needs db: string, but new() passes no arguments
+- ;; constructor(...all: [string, number]) { super(); } ;; SVC123 ...all: [string, number]: the constructor needs all: [string, number], but new() passes no arguments
+- ;; constructor(a = 1, { b }: { b: string }) { super(); } ;; SVC123 { b }: { b: string }: the constructor needs { b }: { b: string; }, but new() passes no arguments
+- ;; constructor(a: string); constructor(b: number); constructor(_: unknown) { super(); } ;; SVC123 a: string: the constructor needs a: string, but new() passes no arguments
+- ;; constructor(readonly db?: string, n = 1, ...rest: string[]) { super(); }
+- ;; constructor(a: string | undefined, b: undefined) { super(); }
+Gives ;; /* no constructor */
+- ;; private constructor() { super(); }
+- ;; private constructor(n: number) { super(); } static override async new() { return new this(1); }
+- ;; constructor(); constructor(n: number); constructor(_?: number) { super(); }
+- ;; constructor(...all: [string?]) { super(); }
+- ;; constructor(n: number); constructor(); constructor(_?: number) { super(); }
+Mixed ;; /* no constructor */
+`);
 
-test("a constructor with arguments that nothing passes is an error at its position", () => {
-  const base = 'SvcTool<{ a: string }, "done">';
-  const tool = (name: string, members: string, extended = base, before = "") =>
-    `${imports}${before}export class ${name} extends ${extended} ${body(`xyz.test.made-${name.toLowerCase()}@1`, `${invoke}\n  ${members}`)}`;
-  const bases = `export abstract class Needs extends ${base} { constructor(readonly db: string, readonly n = 1) { super(); } }
-export abstract class Gives extends Needs { static override async new() { return Reflect.construct(this, ["x"]) as Gives; } }
-abstract class Root extends ${base} {}
-type Abstract = abstract new (...given: any[]) => ${base};
+const BASES = `declare const process: { env: Record<string, string> };
+type Base = SvcTool<{ a: string }, "done">;
+abstract class Needs extends SvcTool<{ a: string }, "done"> { constructor(readonly db: string, readonly n = 1) { super(); } }
+abstract class Gives extends Needs { static override async new() { return Reflect.construct(this, ["x"]) as Gives; } }
+abstract class Root extends SvcTool<{ a: string }, "done"> {}
+type Abstract = abstract new (...given: any[]) => Base;
 function mix<T extends Abstract>(root: T) { abstract class Mixed extends root { extra = 1; } return Mixed; }
-export const Mixed = mix(Root);
+const Mixed = mix(Root);
 `;
-  const from = (name: string) => `import { ${name} } from "./bases.js";\n`;
-  const bad = {
-    "src/bases.ts": imports + bases,
-    "src/a.ts": tool("A", "constructor(readonly db: Map<string, string>) { super(); }"),
-    "src/b.ts": tool("B", "", "Needs", from("Needs")),
-    "src/c.ts": tool("C", "constructor(...all: [string, number]) { super(); }"),
-    "src/d.ts": tool("D", "constructor(a = 1, { b }: { b: string }) { super(); }"),
-    "src/e.ts": tool("E", "constructor(a: string); constructor(b: number); constructor(_: unknown) { super(); }"),
-  };
-  const result = generated(bad);
-  assert.deepEqual(errorsOf(result), [
-    "SVC123 src/a.ts:8:15 A",
-    "SVC123 src/b.ts:3:14 B",
-    "SVC123 src/c.ts:8:15 C",
-    "SVC123 src/d.ts:8:22 D",
-    "SVC123 src/e.ts:8:15 E",
-  ]);
-  const details = result.diagnostics.map(({ message }) =>
-    message.replace("the runtime cannot construct the tool: ", ""),
-  );
-  assert.equal(details[0], "the constructor needs db: Map<string, string>, but new() passes no arguments");
-  assert.equal(details[1], "the constructor of Needs needs db: string, but new() passes no arguments");
-  assert.equal(details[3], "the constructor needs { b }: { b: string; }, but new() passes no arguments");
-  const good = {
-    "src/bases.ts": imports + bases,
-    "src/a.ts": tool("A", "constructor(readonly db?: string, n = 1, ...rest: string[]) { super(); }"),
-    "src/b.ts": tool("B", "constructor(a: string | undefined, b: undefined) { super(); }"),
-    "src/c.ts": tool("C", "", "Gives", from("Gives")),
-    "src/d.ts": tool("D", "private constructor() { super(); }"),
-    "src/e.ts": tool(
-      "E",
-      "private constructor(n: number) { super(); } static override async new() { return new E(1); }",
-    ),
-    "src/f.ts": tool("F", "constructor(); constructor(n: number); constructor(_?: number) { super(); }"),
-    "src/g.ts": tool("G", "constructor(...all: [string?]) { super(); }"),
-    "src/i.ts": tool("I", "constructor(n: number); constructor(); constructor(_?: number) { super(); }"),
-    "src/h.ts": tool("H", "", "Mixed", from("Mixed")),
-  };
-  assert.deepEqual(errorsOf(generated(good)), []);
-});
 
-test("a method named like one of SvcTool's that is static while SvcTool's is not, or the reverse, or is misspelt", () => {
-  const parts = `private authorizes() {} authorise() {} authority() {} path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; ${invoke}`;
-  const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> {
-  static override fqn() { return "xyz.test.aa@1"; }
-  static override description() { return "A tool."; }
-  ${parts}
+test("static members, hooks and constructors that do not work as intended are reported at their position", () => {
+  const classes = CLASSES.map(([base, members], i) => {
+    const fqn = /fqn/i.test(members) ? "" : `static override fqn() { return "xyz.test.t-${i}@1"; }`;
+    const path = /path\(\) \{ return ".*[^x]"/.test(members) ? "" : `static override path() { return "${i}"; }`;
+    return `/** Documented. */
+export class T${i} extends ${base === "-" ? 'SvcTool<{ a: string }, "done">' : base} {
+  ${fqn} ${path} async health() { return StatusCode.OK; } ${invoke}
+  ${members}
 }`;
-  const said = ({ diagnostics }: Generated) =>
-    diagnostics.map(({ code, severity, subject, message }) => `${code} ${severity} ${subject} ${message}`);
-  assert.deepEqual(said(generated({ "src/a.ts": source })), [
-    "SVC128 warning A.path() the method is never called: it is not static",
-    "SVC128 warning A.health() the method is never called: it is static",
-    "SVC128 warning A.authorise() the method is never called: SvcTool has authorize()",
-  ]);
-  for (const [fqn, detail] of [
-    ["fqn", /SVC112 error A fqn\(\) is missing: the method must be static/],
-    ["static FQN", /SVC112 error A fqn\(\) is missing: the class has FQN\(\)/],
-  ] as const) {
-    assert.match(said(generated({ "src/a.ts": source.replace("static override fqn", fqn) })).join(), detail);
-  }
-});
-
-test("an authorize that would miss the input", () => {
-  for (const [parameters, codes] of [
-    ["context: unknown, input?: unknown", []],
-    ["context = {}", []],
-    ["context: unknown, input: unknown, more = 1", []],
-    ["context: unknown, input = {}", ["SVC201"]],
-    ["context = {}, input: any", ["SVC201"]],
-    ["...all: any[]", ["SVC201"]],
-  ] as const) {
-    const tool = body("xyz.test.aa@1", `override authorize(${parameters}) {} ${invoke}`);
-    const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> ${tool}`;
-    assert.deepEqual(codesFor(source), codes, parameters);
-  }
-});
-
-test("a timeout that the network does not register, causes a note", () => {
-  const timeout = (value: number) =>
-    `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;
-  for (const [value, codes] of [
-    [999, ["SVC117"]],
-    [1_000, []],
-    [120_000, []],
-    [120_001, ["SVC117"]],
-  ] as const) {
-    assert.deepEqual(codesFor(timeout(value)), codes);
-  }
+  });
+  const { diagnostics } = generateTexts(new Map([["src/a.ts", `${imports}${BASES}${classes.join("\n")}`]]));
+  const found = CLASSES.map(([base, members], i) => {
+    const own = diagnostics.filter(({ code, subject }) => code.startsWith("SVC") && subject?.split(".")[0] === `T${i}`);
+    const texts = own.map(({ code, place, message }) => {
+      const marked = place?.source.slice(place.column - 1, place.column - 1 + place.length);
+      return `${code} ${marked === `T${i}` ? "class" : marked}${message.replace(/^.*?(?=: |$)/, "")}`;
+    });
+    return [base, members, ...texts];
+  });
+  assert.deepEqual(found, CLASSES);
+  proves("1.23", "9.9");
 });
 
 test("a project without tools, without tsconfig, or without strict null checks says so", () => {
@@ -327,28 +228,15 @@ export abstract class NoTool {}`;
     { "src/sum.ts": toolSource("Sum", "{ a: string }") },
     { target: "ES2023", module: "NodeNext", strict: false },
   );
-  const loosely = (text: string) => {
-    loose.write({ "tsconfig.json": text });
-    return loose.generate().diagnostics.map(({ code, place, message }) => {
-      return `${code} ${place?.file}:${place?.line}:${place?.column}:${place?.length} ${message}`;
-    });
-  };
-  const off = "strictNullChecks is off";
-  const options = '"target": "ES2023", "module": "NodeNext"';
-  assert.deepEqual(loosely(`{ "compilerOptions": { ${options}, "strict": false } }`), [
-    `SVC102 tsconfig.json:1:66:15 ${off}`,
-  ]);
-  assert.deepEqual(loosely(`{ "compilerOptions": { "strict": true, "strictNullChecks": false } }`), [
-    `SVC102 tsconfig.json:1:40:25 ${off}`,
-  ]);
-  // Where a base turns them off, the place is the one to turn them on.
   loose.write({ "base.json": '{ "compilerOptions": { "strict": false } }' });
-  assert.deepEqual(loosely(`{ "compilerOptions": { ${options} }, "extends": "./base.json" }`), [
-    `SVC102 tsconfig.json:1:3:17 ${off}`,
-  ]);
-  assert.deepEqual(loosely('{ "extends": "./base.json" }'), [
-    `SVC102 undefined:undefined:undefined:undefined ${off}: tsconfig.json`,
-  ]);
+  for (const config of [
+    '{ "compilerOptions": { "strict": true, "strictNullChecks": false } }',
+    '{ "extends": "./base.json" }',
+  ]) {
+    loose.write({ "tsconfig.json": config });
+    const found = loose.generate().diagnostics.map(({ code, message }) => `${code} ${message}`);
+    assert.deepEqual(found, ["SVC102 strictNullChecks is off: tsconfig.json"]);
+  }
   loose.write({ "tsconfig.json": '{ "extends": "./missing.json" }' });
   assert.equal(loose.generate().diagnostics[0]?.code, "SVC101");
 });
@@ -408,20 +296,13 @@ test("without svc-runtime there is one diagnostic instead of TypeScript's errors
     });
   const modules = join(project.root, "node_modules");
   symlinkSync(COMPILERS[0].folder, join(modules, "typescript"));
-  project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, module: "ESNext" } }) });
-  assert.match(
-    found()[0] ?? "",
-    /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
-  );
-  project.write({
-    "tsconfig.json": JSON.stringify({
-      compilerOptions: { ...STRICT, module: "CommonJS", moduleResolution: "node10" },
-    }),
-  });
-  assert.match(
-    found()[0] ?? "",
-    /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
-  );
+  for (const options of [{ module: "ESNext" }, { module: "CommonJS", moduleResolution: "node10" }]) {
+    project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, ...options } }) });
+    assert.match(
+      found()[0] ?? "",
+      /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
+    );
+  }
   project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, types: ["node"] } }) });
   assert.deepEqual(found(), []);
   rmSync(modules, { recursive: true });
@@ -456,21 +337,6 @@ test("TypeScript's own errors come first, in TypeScript's format", () => {
     diagnostics.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`),
     ["TS2322 11:7", "SVC134 3:34"],
   );
-});
-
-test("meta.json is what the generated server prints", async () => {
-  const files = {
-    "src/a.ts": toolSource(
-      "A",
-      '{ "10": string; "9": number; "e\\n\\"": boolean }',
-      '{ ok: { z: Record<string, never>; "1": null } }',
-    ),
-  };
-  const project = new ToolProject(files);
-  const texts = project.build();
-  const contracts = await project.contracts();
-  assert.match(contracts[0]?.inputSchema ?? "", /"10".*"9".*"e\\n\\""/);
-  assert.match(texts["meta.json"] ?? "", /"10": \{[\s\S]*"9": \{[\s\S]*"e\\n\\"": \{/);
 });
 
 test("a class that resembles a tool is an error, and each removed tool is reported", () => {

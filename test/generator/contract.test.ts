@@ -140,7 +140,6 @@ test("notes tell which lists are `many` ports", () => {
       "note SVC156 Aa.Input.maybe",
       "note SVC156 Aa.Input.nullable",
       "note SVC156 Aa.Input.either",
-      "note SVC156 Aa.Input.any",
       // The other tuples, and the list with @minItems, are never empty.
       "note SVC155 Aa.Input.may",
       "note SVC155 Aa.Output.ok.all",

@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { Port } from "#client/wire/codec/contract.js";
 import { type Diagnostic, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { readJson } from "#generator/text/json.js";
 import { programOf } from "../typescript/program.js";
-import { ToolProject, toolSource } from "./project.js";
+import { ToolProject, table, toolSource } from "./project.js";
 
 const DECLARATIONS = `import type { DataRef, DataReference, NexusData } from "svc-runtime";
 import type { StoredBlob } from "svc-runtime-storage";
@@ -20,51 +19,32 @@ export type ListOf<X> = DataRef<X[]>;
 export enum Colour { Red = "red", Green = "green" }
 `;
 
-const STRING = { kind: "string" } as const;
-const REPORT = {
-  kind: "object",
-  members: [
-    { name: "title", codec: STRING },
-    { name: "made", optional: true, codec: { kind: "date" } },
-  ],
-} as const;
-const REPORT_SCHEMA =
-  '{"type":"object","properties":{"title":{"type":"string"},"made":{"type":["string","null"],"format":"date-time"}},"required":["title"],"description":"A report."}';
-
-const HELD_SCHEMA = REPORT_SCHEMA.replace("A report.", "One that is held.");
+const REPORT =
+  '{"kind":"object","members":[{"name":"title","codec":{"kind":"string"}},{"name":"made","optional":true,"codec":{"kind":"date"}}]}';
+const HELD =
+  '{"type":"object","properties":{"title":{"type":"string"},"made":{"type":["string","null"],"format":"date-time"}},"required":["title"],"description":"One that is held."}';
+const REPORTED = HELD.replace("One that is held.", "A report.");
 
 /** The type of the one output port `v`, its codec and schema, and what else the port has. */
-const PORTS: readonly (readonly [type: string, codec: Port["codec"], schema: string, more?: Partial<Port>])[] = [
-  ["DataRef<string>", STRING, '{"type":"string"}'],
-  ["DataRef<string>[]", STRING, '{"type":"array","items":{"type":"string"}}', { many: true }],
-  ["readonly DataRef<string>[]", STRING, '{"type":"array","items":{"type":"string"}}', { many: true }],
-  ["DataRef<string[]>", { kind: "array", item: STRING }, '{"type":["array"],"items":{"type":"string"}}'],
-  ["ListOf<bigint>", { kind: "array", item: { kind: "bigint" } }, '{"type":["array"],"items":{"type":"integer"}}'],
-  [
-    "DataRef<[string, Date]>",
-    { kind: "tuple", items: [STRING, { kind: "date" }] },
-    '{"type":["array"],"prefixItems":[{"type":"string"},{"type":"string","format":"date-time"}],"items":false,"minItems":2,"maxItems":2}',
-  ],
-  ["DataRef<Report>", REPORT, REPORT_SCHEMA],
-  ["DataReference<Report>", REPORT, REPORT_SCHEMA],
-  ["Held", REPORT, HELD_SCHEMA],
-  ["Held[]", REPORT, `{"type":"array","items":${HELD_SCHEMA}}`, { many: true }],
-  ["DataRef<string> | undefined", STRING, '{"type":["string","null"]}', { optional: true }],
-  ["DataRef<boolean>", { kind: "boolean" }, '{"type":"boolean"}'],
-  [
-    'DataRef<"b" | "a" | null>',
-    { kind: "literal", values: ["b", "a", null] },
-    '{"type":["string","null"],"enum":["b","a",null]}',
-  ],
-  ["DataRef<Colour>", { kind: "literal", values: ["red", "green"] }, '{"type":"string","enum":["red","green"]}'],
-  [
-    "DataRef<string | number[]>",
-    { kind: "union", branches: [STRING, { kind: "array", item: { kind: "number" } }] },
-    '{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"number"}}]}',
-  ],
-  ["DataRef<unknown>", { kind: "json" }, "{}"],
-  ["DataRef<any>[]", { kind: "json" }, '{"type":"array","items":{}}', { many: true }],
-];
+const PORTS = table(`
+DataRef<string> ;; {"kind":"string"} ;; {"type":"string"}
+DataRef<string>[] ;; {"kind":"string"} ;; {"type":"array","items":{"type":"string"}} ;; {"many":true}
+readonly DataRef<string>[] ;; {"kind":"string"} ;; {"type":"array","items":{"type":"string"}} ;; {"many":true}
+DataRef<string[]> ;; {"kind":"array","item":{"kind":"string"}} ;; {"type":["array"],"items":{"type":"string"}}
+ListOf<bigint> ;; {"kind":"array","item":{"kind":"bigint"}} ;; {"type":["array"],"items":{"type":"integer"}}
+DataRef<[string, Date]> ;; {"kind":"tuple","items":[{"kind":"string"},{"kind":"date"}]} ;; {"type":["array"],"prefixItems":[{"type":"string"},{"type":"string","format":"date-time"}],"items":false,"minItems":2,"maxItems":2}
+DataRef<Report> ;; ${REPORT} ;; ${REPORTED}
+DataReference<Report> ;; ${REPORT} ;; ${REPORTED}
+Held ;; ${REPORT} ;; ${HELD}
+Held[] ;; ${REPORT} ;; {"type":"array","items":${HELD}} ;; {"many":true}
+DataRef<string> | undefined ;; {"kind":"string"} ;; {"type":["string","null"]} ;; {"optional":true}
+DataRef<boolean> ;; {"kind":"boolean"} ;; {"type":"boolean"}
+DataRef<"b" | "a" | null> ;; {"kind":"literal","values":["b","a",null]} ;; {"type":["string","null"],"enum":["b","a",null]}
+DataRef<Colour> ;; {"kind":"literal","values":["red","green"]} ;; {"type":"string","enum":["red","green"]}
+DataRef<string | number[]> ;; {"kind":"union","branches":[{"kind":"string"},{"kind":"array","item":{"kind":"number"}}]} ;; {"anyOf":[{"type":"string"},{"type":"array","items":{"type":"number"}}]}
+DataRef<unknown> ;; {"kind":"json"} ;; {}
+DataRef<any>[] ;; {"kind":"json"} ;; {"type":"array","items":{}} ;; {"many":true}
+`);
 
 describe("a port of DataRef", () => {
   const project = new ToolProject(
@@ -81,10 +61,10 @@ describe("a port of DataRef", () => {
 
   it("is accepted with no diagnostics except notes about lists, any and bigint", () => {
     const said = diagnostics.map(({ code, place }) => `${code} ${place?.file}`);
-    const notes = PORTS.flatMap(([type, , , { many = false } = {}], i) => {
+    const notes = PORTS.flatMap(([type, , , more = ""], i) => {
       const codes = [
         ...(/\bany\b/.test(type) ? ["SVC190"] : []),
-        ...(many ? ["SVC155"] : []),
+        ...(more.includes("many") ? ["SVC155"] : []),
         ...(/bigint/.test(type) ? ["SVC158"] : []),
       ];
       return codes.map((code) => `${code} src/t${String(i).padStart(2, "0")}.ts`);
@@ -92,10 +72,12 @@ describe("a port of DataRef", () => {
     assert.deepEqual(said, notes);
   });
 
-  for (const [i, [type, codec, schema, more]] of PORTS.entries()) {
+  for (const [i, [type, codec, schema, more = "{}"]] of PORTS.entries()) {
     it(type, async () => {
       const { output, outputSchema } = (await contracts)[i] ?? assert.fail();
-      assert.deepEqual(output[0]?.ports, [{ name: "v", many: false, held: true, codec, ...more }]);
+      assert.deepEqual(output[0]?.ports, [
+        { name: "v", many: false, held: true, codec: JSON.parse(codec), ...JSON.parse(more) },
+      ]);
       const text = `"properties":{"v":${schema}}`;
       assert.ok(outputSchema.includes(text), `expected ${text} in ${outputSchema}`);
       readJson(outputSchema);
@@ -107,45 +89,31 @@ describe("places where it is not allowed", () => {
   const port = "this is not an output port";
   const input = "the tool receives the data, not a reference: declare the type of the data";
   const beside = "it is in a union with another type: write DataRef<A | B>";
+  const stored = "does not state the type of the data: write DataRef<T>";
   /** Input, Output, the member and what is said of it. */
-  const cases: readonly (readonly [input: string, output: string, subject: string, detail: string])[] = [
-    ["{ a: DataRef<string> }", '"done"', "Input.a", input],
-    ["{ a?: Held }", '"done"', "Input.a", input],
-    ["{ a: DataRef<unknown> }", '"done"', "Input.a", input],
-    ["{ a: { b: DataRef<string>[] } }", '"done"', "Input.a.b[]", input],
-    ["{}", "{ ok: { a: { b: DataRef<string> } } }", "Output.ok.a.b", port],
-    ["{}", "{ ok: { a: { b?: DataRef<string> } } }", "Output.ok.a.b", port],
-    ["{}", "{ ok: { a: { b: DataRef<any> } } }", "Output.ok.a.b", port],
-    ["{}", "{ ok: { a: [DataRef<string>] } }", "Output.ok.a[0]", port],
-    ["{}", "{ ok: { a: DataRef<string>[][] } }", "Output.ok.a[][]", port],
-    ["{}", "{ ok: { a: Record<string, Held> } }", "Output.ok.a{}", port],
-    ["{}", "{ ok: { a: DataRef<{ b: DataRef<string> }> } }", "Output.ok.a.b", port],
-    ["{}", "{ ok: DataRef<Report> }", "Output.ok", port],
-    ["{}", "DataRef<{ ok: {} }>", "Output", port],
-    [
-      "{}",
-      "{ ok: { a?: DataRef<string>[] } }",
-      "Output.ok.a",
-      "an optional list is sent as one value: write DataRef<T[]>, or remove the question mark",
-    ],
-    ["{}", "{ ok: { a: DataRef<string> | number } }", "Output.ok.a", beside],
-    ["{}", "{ ok: { a: DataRef<string> | null } }", "Output.ok.a", beside],
-    ["{}", "{ ok: { a: DataRef<string> | DataRef<number> } }", "Output.ok.a", beside],
-    ["{}", "{ ok: { a: DataRef<DataRef<string>> } }", "Output.ok.a", beside],
-    ["{}", "{ ok: { a: (DataRef<string> | number)[] } }", "Output.ok.a[]", beside],
-    [
-      "{}",
-      "{ ok: { a: StoredBlob<Report> } }",
-      "Output.ok.a",
-      "StoredBlob<Report> does not state the type of the data: write DataRef<T>",
-    ],
-    [
-      "{}",
-      "{ ok: { a: NexusData } }",
-      "Output.ok.a",
-      "NexusData does not state the type of the data: write DataRef<T>",
-    ],
-  ];
+  const cases = table(`
+{ a: DataRef<string> } ;; "done" ;; Input.a ;; ${input}
+{ a?: Held } ;; "done" ;; Input.a ;; ${input}
+{ a: DataRef<unknown> } ;; "done" ;; Input.a ;; ${input}
+{ a: { b: DataRef<string>[] } } ;; "done" ;; Input.a.b[] ;; ${input}
+{} ;; { ok: { a: { b: DataRef<string> } } } ;; Output.ok.a.b ;; ${port}
+{} ;; { ok: { a: { b?: DataRef<string> } } } ;; Output.ok.a.b ;; ${port}
+{} ;; { ok: { a: { b: DataRef<any> } } } ;; Output.ok.a.b ;; ${port}
+{} ;; { ok: { a: [DataRef<string>] } } ;; Output.ok.a[0] ;; ${port}
+{} ;; { ok: { a: DataRef<string>[][] } } ;; Output.ok.a[][] ;; ${port}
+{} ;; { ok: { a: Record<string, Held> } } ;; Output.ok.a{} ;; ${port}
+{} ;; { ok: { a: DataRef<{ b: DataRef<string> }> } } ;; Output.ok.a.b ;; ${port}
+{} ;; { ok: DataRef<Report> } ;; Output.ok ;; ${port}
+{} ;; DataRef<{ ok: {} }> ;; Output ;; ${port}
+{} ;; { ok: { a?: DataRef<string>[] } } ;; Output.ok.a ;; an optional list is sent as one value: write DataRef<T[]>, or remove the question mark
+{} ;; { ok: { a: DataRef<string> | number } } ;; Output.ok.a ;; ${beside}
+{} ;; { ok: { a: DataRef<string> | null } } ;; Output.ok.a ;; ${beside}
+{} ;; { ok: { a: DataRef<string> | DataRef<number> } } ;; Output.ok.a ;; ${beside}
+{} ;; { ok: { a: DataRef<DataRef<string>> } } ;; Output.ok.a ;; ${beside}
+{} ;; { ok: { a: (DataRef<string> | number)[] } } ;; Output.ok.a[] ;; ${beside}
+{} ;; { ok: { a: StoredBlob<Report> } } ;; Output.ok.a ;; StoredBlob<Report> ${stored}
+{} ;; { ok: { a: NexusData } } ;; Output.ok.a ;; NexusData ${stored}
+`);
   const project = new ToolProject(
     Object.fromEntries(
       cases.map(([given, output], i) => [`src/t${i}.ts`, toolSource(`T${i}`, given, output, DECLARATIONS)]),

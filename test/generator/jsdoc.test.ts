@@ -12,14 +12,7 @@ import { type JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves } from "../proves.js";
 import { REPOSITORY } from "../repository.js";
-import { STRICT, ToolProject, toolSource } from "./project.js";
-
-/** Rows of a table, a line each, with the columns between two semicolons. */
-const table = (text: string) =>
-  text
-    .trim()
-    .split("\n")
-    .map((line) => line.split(" ;; ") as [string, string, ...string[]]);
+import { STRICT, ToolProject, table, toolSource } from "./project.js";
 
 /** A member with its comment, in two lines. The type begins with a question mark if the member is optional. */
 const member = (name: string, tags: string, type: string) =>
@@ -268,6 +261,12 @@ Some words.↵@maxItems -1↵and more of them ;; ?string[] ;; SVC170 @maxItems -
 @format iban ;; string ;; SVC175 iban
 @format datetime ;; string ;; SVC175 datetime; did you mean date-time?
 @maxProperties 50 ;; Record<string, string> ;; SVC174 @maxProperties; the server does not check it: check it in invoke
+@secret ;; number ;; SVC171 @secret applies to text, not to a number
+@secret ;; string | number ;; SVC171 @secret applies to text only, and a part of this union is not text
+@secret ;; Uint8Array ;; SVC171 @secret applies to text, not to a Uint8Array
+@secret @format email ;; string ;; SVC171 @secret: @secret and @format exclude each other: a secret has the format password
+@format email ;; Key ;; SVC171 @secret and @format exclude each other: a secret has the format password
+@format password ;; string ;; SVC175 password; use @secret to mark a secret
 @acknowledge SVC112 ;; string ;; SVC170 @acknowledge expects codes of notes or warnings, such as SVC155
 @acknowledge ;; string ;; SVC170 @acknowledge expects codes of notes or warnings, such as SVC155
 `);
@@ -277,7 +276,9 @@ test("tags with a wrong value, in a wrong place, without effect or that allow no
 /** @maximum 10 @default 12 */
 type Small = number;
 /** @example {} */
-interface Tree { a: number; b?: Tree }`;
+interface Tree { a: number; b?: Tree }
+/** @secret */
+type Key = string;`;
   const rows = REPORTED.map(([tags, type]) => [tags.replaceAll("↵", "\n * "), type] as const);
   const found = reportedFor(rows, declared);
   assert.deepEqual(
@@ -345,7 +346,7 @@ test("acknowledged notes are hidden", () => {
   /** @acknowledge SVC155, SVC156 */
   c: Lists;
   /** @acknowledge SVC156 SVC155 */
-  d: unknown;
+  d: string[] | null;
   /** @acknowledge SVC112 */
   e: string;
   /** @acknowledge */
@@ -360,7 +361,7 @@ test("acknowledged notes are hidden", () => {
       "SVC155 A.Input.b 8 b: ",
     ],
   );
-  const lists = "{ one: string[]; two: string[]; any: unknown }";
+  const lists = "{ one: string[]; two: string[]; any: string | string[] }";
   assert.deepEqual(reportsOf("All", `/** @acknowledge SVC155 */\ninterface All ${lists}`), [
     "SVC156 A.Input.any 3 any: ",
   ]);
@@ -463,28 +464,6 @@ test("nothing in a comment is executed, followed or obeyed", () => {
       required: ["b"],
     },
   });
-});
-
-test("text of a type that looks like code stays text", () => {
-  const texts = ["require(", 'require("node:fs")', 'require("ajv/dist/runtime/equal").default', "`x`);process.exit();"];
-  const literals = texts.map((text) => JSON.stringify(text));
-  const input = `{
-  one: ${literals.join(" | ")};
-  named: Named;
-  single: ${literals[1]};
-  /** @default "require('./evil.cjs')" @pattern require\\( */
-  text: string;
-  ${literals[0]}: string;
-}`;
-  const before = `enum Named { ${literals.map((text, index) => `N${index} = ${text}`).join(", ")} }`;
-  const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
-  const [document] = JSON.parse(project.build()["meta.json"] as string);
-  const { one, named, single, text, ...rest } = document.input_schema.properties;
-  assert.deepEqual([...one.enum].sort(), [...texts].sort());
-  assert.deepEqual([...(named.enum ?? document.input_schema.$defs.Named.enum)].sort(), [...texts].sort());
-  assert.equal(single.const, texts[1]);
-  assert.deepEqual([text.default, text.pattern], ["require('./evil.cjs')", "require\\("]);
-  assert.deepEqual(Object.keys(rest), [texts[0]]);
 });
 
 test("a comment on the line of what is before it is refused: TypeScript attaches it to nothing", () => {
@@ -625,35 +604,10 @@ test("@secret publishes a text as write-only with format password, and does not 
   }
 });
 
-test("@secret is for texts of inputs without a format", () => {
-  const input = `{
-  /** @secret */
-  a: number;
-  /** @secret */
-  b: string | number;
-  /** @secret */
-  c: Uint8Array;
-  /** @secret @format email */
-  d: string;
-  /** @format email */
-  e: Key;
-  /** @format password */
-  f: string;
-}`;
-  const project = new ToolProject({
-    "src/a.ts": toolSource("A", input, "{ ok: { key: Key } }", "/** @secret */ type Key = string;"),
-  });
-  const found = project.generate().diagnostics.map(({ code, subject, message }) => `${code} ${subject}: ${message}`);
-  const both = "@secret and @format exclude each other: a secret has the format password";
-  const misplaced = "the JSDoc tag does not apply to this type";
-  assert.deepEqual(found, [
-    `SVC171 A.Input.a: ${misplaced}: @secret applies to text, not to a number`,
-    `SVC171 A.Input.b: ${misplaced}: @secret applies to text only, and a part of this union is not text`,
-    `SVC171 A.Input.c: ${misplaced}: @secret applies to text, not to a Uint8Array`,
-    `SVC171 A.Input.d: ${misplaced}: ${both}`,
-    `SVC171 A.Input.e: ${misplaced}: ${both}`,
-    "SVC175 A.Input.f: this format is published, but the server does not check it: password; use @secret to mark a secret",
-    `SVC171 A.Output.ok.key: ${misplaced}: @secret applies to inputs only: callers see the whole result`,
+test("@secret is for inputs", () => {
+  const { said } = generated("{}", "/** @secret */ type Key = string;", "{ ok: { key: Key } }");
+  assert.deepEqual(said, [
+    "SVC171 A.Output.ok.key 2 @secret: @secret applies to inputs only: callers see the whole result",
   ]);
 });
 

@@ -18,7 +18,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Contract } from "#client/wire/codec/contract.js";
 import { type Generated, generate } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
-import { SecondReader, type SecondReading } from "#generator/compile/second-reader/second-reader.js";
+import { SecondReader } from "#generator/compile/second-reader/second-reader.js";
 import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 
@@ -60,10 +60,7 @@ export function compileSchemas(metaJson: string): void {
   }
 }
 
-/** What typescript-json-schema and svc-gen's model make of the types of all projects of this process. */
-export const readings: SecondReading[] = [];
-
-const secondReader = new SecondReader((reading) => readings.push(reading));
+export const secondReader = new SecondReader();
 
 let tsx: Promise<unknown> | undefined;
 
@@ -142,6 +139,12 @@ export class ToolProject {
   remove(): void {
     rmSync(this.root, { recursive: true, force: true });
   }
+}
+
+/** Rows of a table in a text: a line each, with the columns between two semicolons. */
+export function table(text: string): [string, string, ...string[]][] {
+  const lines = text.trim().split("\n");
+  return lines.map((line) => line.split(" ;; ") as [string, string, ...string[]]);
 }
 
 /** The source of one tool class. */

@@ -12,11 +12,10 @@ import { Schemas } from "#generator/compile/emit/schema.js";
 import { generate, type Review } from "#generator/compile/generate.js";
 import type { ObjectShape, Shape, Tool } from "#generator/compile/model.js";
 import { loadSchemaLibrary } from "#generator/compile/project/program.js";
-import { CORRECTED, type DifferenceName, EXCUSED, NOT_COMPARED } from "#generator/compile/second-reader/differences.js";
 import { SecondReader } from "#generator/compile/second-reader/second-reader.js";
 import { type JsonObject, object, printJson, readJson } from "#generator/text/json.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
-import { readings, STRICT, ToolProject, toolSource } from "./project.js";
+import { STRICT, secondReader, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: types are source texts here
@@ -54,24 +53,18 @@ const MORE: Readonly<Record<string, string>> = {
 };
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: types are source texts here
 
-test("the list explains every difference in the type zoo, and every entry of the list occurs", (t) => {
-  const from = readings.length;
+test("both readings agree if `undefined` is no value of an optional member", () => {
+  const source = toolSource("A", "{ a?: string; b: { at: [string?] } }");
+  new ToolProject({ "src/a.ts": source }, { ...STRICT, exactOptionalPropertyTypes: true }).build(true);
+});
+
+test("both readings of the type zoo agree, and nearly all types are compared", (t) => {
   const printed = t.mock.method(console, "warn", () => {});
   const zoo = Object.fromEntries(ZOO.map((type, at) => [`src/tool${at}.ts`, sourceOf(type, at)]));
   new ToolProject({ ...zoo, ...MORE }).build(true);
   assert.equal(printed.mock.callCount(), 0);
-  const compared = readings.slice(from);
-  assert.equal(compared.length, 2 * (ZOO.length + Object.keys(MORE).length));
-  const uses = (name: DifferenceName) => compared.filter(({ listed }) => listed.has(name)).length;
-  const names = Object.keys({ ...CORRECTED, ...NOT_COMPARED, ...EXCUSED }) as DifferenceName[];
-  const counts = names.map((name) => `${name} ${uses(name)}`);
-  const agreed = compared.filter(({ listed }) => listed.size === 0).length;
-  t.diagnostic(`${compared.length} types: ${agreed} agree as they are; by entry: ${counts.join(", ")}`);
-  assert.deepEqual(
-    names.filter((name) => uses(name) === 0),
-    [],
-  );
-  assert.ok(agreed > ZOO.length / 2 - 10, `${agreed}`);
+  const types = 2 * (ZOO.length + Object.keys(MORE).length);
+  assert.ok(secondReader.compared > types - 20, `${secondReader.compared} of ${types}`);
 });
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: types are source texts here
@@ -101,76 +94,49 @@ const members = (change: (members: ObjectShape["members"]) => ObjectShape["membe
   return (shape) => ({ ...(shape as ObjectShape), members: change((shape as ObjectShape).members) });
 };
 
-const FAULTS: readonly (readonly [fault: string, path: readonly string[], change: Change, message: RegExp])[] = [
-  [
-    "a dropped member",
-    [],
-    members((all) => all.slice(1)),
-    /^Order\.Input .*svc-gen: accepts an object without "id"; typescript-json-schema: refuses an object without "id"$/,
-  ],
+const optional = (value: boolean) => members((all) => all.map((each) => ({ ...each, optional: value })));
+
+/** Fault of the model, path of the changed shape, and the beginning of what is reported. */
+const FAULTS: readonly (readonly [fault: string, path: string, change: Change, said: string])[] = [
+  ["a dropped member", "", members((all) => all.slice(1)), 'Order.Input: accepts an object without "id"'],
   [
     "a member that became optional",
-    ["lines", "[]"],
-    members((all) => all.map((each) => ({ ...each, optional: true }))),
-    /^Order\.Input\.lines\[\] .*svc-gen: accepts an object without "amount"; .* refuses an object without "amount"$/,
+    "lines []",
+    optional(true),
+    'Order.Input.lines[]: accepts an object without "amount"',
   ],
   [
     "a member that became required",
-    ["lines", "[]"],
-    members((all) => all.map((each) => ({ ...each, optional: false }))),
-    /^Order\.Input\.lines\[\] .*svc-gen: refuses an object without "when"; .* accepts an object without "when"$/,
+    "lines []",
+    optional(false),
+    'Order.Input.lines[]: refuses an object without "when"',
   ],
-  [
-    "a missing literal",
-    ["kind"],
-    () => ({ kind: "literal", values: ["a", "b"] }),
-    /^Order\.Input\.kind .*svc-gen: refuses "c"; .* accepts "c"$/,
-  ],
-  ["a wrong literal", ["kind"], () => ({ kind: "literal", values: ["a", "b", "d"] }), /^Order\.Input\.kind .*"d"/],
-  [
-    "a number for an integer",
-    ["lines", "[]", "amount"],
-    () => ({ kind: "number" }),
-    /^Order\.Input\.lines\[\]\.amount .*svc-gen: accepts 0\.5; .* refuses 0\.5$/,
-  ],
-  [
-    "text for a date",
-    ["lines", "[]", "when"],
-    () => ({ kind: "string" }),
-    /^Order\.Input\.lines\[\]\.when .*svc-gen: accepts "x"; .* refuses "x"$/,
-  ],
+  ["a missing literal", "kind", () => ({ kind: "literal", values: ["a", "b"] }), 'Order.Input.kind: refuses "c"'],
+  ["a wrong literal", "kind", () => ({ kind: "literal", values: ["a", "b", "d"] }), 'Order.Input.kind: accepts "d"'],
+  ["a number for an integer", "lines [] amount", () => ({ kind: "number" }), "Order.Input.lines[].amount: accepts 0.5"],
+  ["text for a date", "lines [] when", () => ({ kind: "string" }), 'Order.Input.lines[].when: accepts "x"'],
   [
     "a tuple with one place less",
-    ["pair", "at"],
+    "pair at",
     (shape) => ({ ...(shape as Shape & { kind: "tuple" }), items: [{ kind: "string" }] }),
-    /^Order\.Input .*svc-gen: accepts \{"id":.*"pair":\{"at":\["x"\]\}.*; .* refuses \{/,
+    'Order.Input: accepts {"id":',
   ],
-  [
-    "null that is not taken",
-    ["note"],
-    () => ({ kind: "string" }),
-    /^Order\.Input\.note .*svc-gen: refuses null; .* accepts null$/,
-  ],
-  [
-    "a wrong pattern",
-    ["code"],
-    () => ({ kind: "string", pattern: "^b-[\\s\\S]*$" }),
-    /^Order\.Input\.code .*svc-gen: .*"pattern":"\^b-.*; .*"pattern":"\^a-\.\*\$"\}$/,
-  ],
+  ["null that is not taken", "note", () => ({ kind: "string" }), "Order.Input.note: refuses null"],
+  ["a wrong pattern", "code", () => ({ kind: "string", pattern: "^b-[\\s\\S]*$" }), 'Order.Input.code: {"type"'],
   [
     "wrong names of an index signature",
-    ["names"],
+    "names",
     (shape) => ({
       ...(shape as ObjectShape),
       indexes: [{ pattern: "^y_[\\s\\S]*$", shape: { kind: "literal", values: [1] } }],
     }),
-    /^Order\.Input\.names .*svc-gen: .*"patternProperties":\{"\^y_.*; .*"patternProperties":\{"\^x_/,
+    'Order.Input.names: {"type"',
   ],
   [
     "a closed object",
-    ["pair"],
+    "pair",
     (shape) => ({ ...(shape as ObjectShape), closed: true }),
-    /^Order\.Input\.pair .*svc-gen: refuses null; .* accepts null$/,
+    "Order.Input.pair: refuses null",
   ],
 ];
 
@@ -183,14 +149,18 @@ function found(review: (...tool: [...Parameters<Review>, SecondReader]) => Retur
     .map(({ code, subject, message }) => `${code} ${subject} ${message}`);
 }
 
-for (const [fault, path, change, message] of FAULTS) {
+for (const [fault, path, change, said] of FAULTS) {
   test(`the second reading finds ${fault}`, () => {
     const messages = found((program, type, tool, schemas, reader) => {
-      const wrong: Tool = { ...tool, input: changed(tool.input, path, change) as ObjectShape };
+      const wrong = { ...tool, input: changed(tool.input, path.split(" ").filter(Boolean), change) as ObjectShape };
       return reader.review(program, type, wrong, schemas);
     });
-    const texts = messages.map((each) => each.replace(/^SVC180 /, ""));
-    assert.ok(texts.length > 0 && texts.length < 3 && texts.some((text) => message.test(text)), texts.join("\n"));
+    const texts = messages.map((each) => each.replace(/^SVC180 (\S+) .*?svc-gen: /, "$1: "));
+    assert.ok(texts.length > 0 && texts.length < 3, texts.join("\n"));
+    assert.ok(
+      texts.some((text) => text.startsWith(said)),
+      texts.join("\n"),
+    );
   });
 }
 

@@ -70,7 +70,7 @@ describe("code from the checkout is not run", () => {
     }
 
     /** A repository that lacks the file, and has a remote that promised it: git fetches what it lacks. */
-    function partialClone(url: string): string {
+    function partialClone(url: string, configured: Readonly<Record<string, string>>): string {
       const root = repository();
       const id = git(root, "rev-parse", "HEAD:meta.json");
       rmSync(join(root, ".git/objects", id.slice(0, 2)), { recursive: true });
@@ -80,6 +80,7 @@ describe("code from the checkout is not run", () => {
         "remote.origin.promisor": "true",
         "remote.origin.url": url,
         "protocol.allow": "always",
+        ...configured,
       })) {
         git(root, "config", name, value);
       }
@@ -101,30 +102,14 @@ describe("code from the checkout is not run", () => {
       }
     }
 
-    const LAZY: Readonly<Record<string, () => string>> = {
-      "ext::": () => {
-        const root = partialClone(`ext::${program}`);
-        git(root, "config", "protocol.ext.allow", "always");
-        return root;
-      },
-      "an upload-pack of the configuration": () => {
-        const root = partialClone(repository());
-        git(root, "config", "remote.origin.uploadpack", program);
-        return root;
-      },
-      "core.sshCommand": () => {
-        const root = partialClone("ssh://nowhere.invalid/x");
-        git(root, "config", "core.sshCommand", program);
-        return root;
-      },
-      "a remote helper": () => {
-        const root = partialClone("x");
-        git(root, "config", "remote.origin.vcs", "ext");
-        git(root, "config", "remote.origin.url", program);
-        git(root, "config", "protocol.ext.allow", "always");
-        return root;
-      },
-    };
+    /** Kind, address of the remote (by default a repository), and configuration of a partial clone. */
+    const allowed = { "protocol.ext.allow": "always" };
+    const LAZY: readonly (readonly [what: string, url: string | undefined, configured: Record<string, string>])[] = [
+      ["ext::", `ext::${program}`, allowed],
+      ["an upload-pack of the configuration", undefined, { "remote.origin.uploadpack": program }],
+      ["core.sshCommand", "ssh://nowhere.invalid/x", { "core.sshCommand": program }],
+      ["a remote helper", "x", { "remote.origin.vcs": "ext", "remote.origin.url": program, ...allowed }],
+    ];
     const PATH = process.env.PATH ?? "";
     // A git that is too old for GIT_NO_LAZY_FETCH.
     const old = join(folder, "old-git");
@@ -132,9 +117,9 @@ describe("code from the checkout is not run", () => {
     const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
     writeFileSync(join(old, "git"), `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${real} "$@"\n`, { mode: 0o755 });
 
-    for (const [what, make] of Object.entries(LAZY)) {
+    for (const [what, url, configured] of LAZY) {
       test(`git does not fetch what a partial clone lacks: ${what}`, async () => {
-        const root = make();
+        const root = partialClone(url ?? repository(), configured);
         for (const variables of [{}, { PATH: `${old}${delimiter}${PATH}` }]) {
           const { code, err } = await diffIn(root, variables);
           assert.ok(!existsSync(ran), JSON.stringify(variables));

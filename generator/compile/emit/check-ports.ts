@@ -55,7 +55,7 @@ function lengthsOf({ shape, doc }: Member, tool: Tool): readonly [least: number,
 
 function mayBeList({ shape }: Member, tool: Tool): boolean {
   const resolved = resolve(shape, tool.definitions);
-  const isList = (kind: string) => kind === "array" || kind === "tuple" || kind === "json";
+  const isList = (kind: string) => kind === "array" || kind === "tuple";
   if (resolved.kind === "union")
     return resolved.branches.some((branch) => isList(resolve(branch, tool.definitions).kind));
   return isList(resolved.kind);

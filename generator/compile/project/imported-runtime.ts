@@ -24,18 +24,10 @@ export function missingRuntime({ program, sources, checker, at, layout }: Progra
   });
   if (unresolved === undefined) return undefined;
   const file = unresolved.getSourceFile();
-  const where = file === stub ? {} : { place: at(unresolved) };
   const reason = unresolvedReason(layout, file.fileName);
-  if (reason.length > 0 || file !== stub || !displayPath(layout, layout.out).startsWith("..")) {
-    return diagnostic("SVC103", where, ...reason);
-  }
-  const out = displayPath(layout, layout.out);
-  return diagnostic(
-    "SVC103",
-    where,
-    `no folder above ${out} has it in node_modules`,
-    "choose a folder inside the project: --out",
-  );
+  if (file !== stub) return diagnostic("SVC103", { place: at(unresolved) }, ...reason);
+  const [detail = `for the generated files in ${displayPath(layout, layout.out)}`, hint] = reason;
+  return diagnostic("SVC103", {}, detail, hint);
 }
 
 /** Specifiers of imports of `svc-runtime` and `svc-runtime/v1`. */

@@ -12,7 +12,7 @@ import { displayPath, type Layout } from "./layout.js";
 import { checkManifest } from "./manifest.js";
 import { placeOf } from "./places.js";
 import { type InstalledTypeScript, libraryFile } from "./project-typescript.js";
-import { readConfig, strictOption } from "./tsconfig.js";
+import { readConfig } from "./tsconfig.js";
 import { type CompilerNodeToWrappedType, createWrappedNode, type Node, ts } from "./typescript.js";
 
 export interface Program {
@@ -89,13 +89,7 @@ export function readProject(layout: Layout): Project | InvalidProject {
   const diagnostics = checkManifest(layout, recorder);
   if (hasErrors(diagnostics)) return { diagnostics, recorder };
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
-    const option = strictOption(config.source);
-    const { source } = config;
-    const place = option && placeOf(layout, source, option.getStart(source), option.getWidth(source));
-    const found = place
-      ? diagnostic("SVC102", { place })
-      : diagnostic("SVC102", {}, displayPath(layout, source.fileName));
-    return { diagnostics: [found], recorder };
+    return invalid("SVC102", {}, displayPath(layout, config.source.fileName));
   }
   const stubs = STUBS.map(([name]) => join(layout.out, name));
   const options: ts.CompilerOptions = {

@@ -60,18 +60,6 @@ export function readConfig(
   };
 }
 
-/** Node of the option that sets strictness in this configuration file, otherwise of the name `compilerOptions`. */
-export function strictOption({ statements: [json] }: ts.TsConfigSourceFile): ts.Node | undefined {
-  const member = (object: ts.Node | undefined, name: string) =>
-    object === undefined || !ts.isObjectLiteralExpression(object)
-      ? undefined
-      : object.properties
-          .filter(ts.isPropertyAssignment)
-          .find((property) => ts.isStringLiteral(property.name) && property.name.text === name);
-  const options = member(json?.expression, "compilerOptions");
-  return member(options?.initializer, "strictNullChecks") ?? member(options?.initializer, "strict") ?? options?.name;
-}
-
 /** Internal list of syntax errors (TypeScript 6.0). */
 interface InnerJsonFile extends ts.TsConfigSourceFile {
   readonly parseDiagnostics: readonly ts.Diagnostic[];

@@ -6,22 +6,13 @@ import { SchemaNodes, type SchemaPlace } from "../../contract/inclusion/schema-n
 import { listAt, mapSchemas, pointerStep, referenceOf, typeNames, withKeyword } from "../../contract/schema-reader.js";
 import { type Json, JsonObject, object, printJson } from "../../text/json.js";
 import { memberSubject } from "../model.js";
-import type { EXCUSED } from "./differences.js";
-import { NUMBER_INDEX } from "./library-reader.js";
 
-/** Difference that is not in the list of known differences (differences.ts). */
+/** Difference that neither the notation nor the wire format explains. */
 export interface Disagreement {
   /** Path of the type or member, such as `Sum.Input.items[].when`. */
   readonly subject: string;
   readonly ours: string;
   readonly library: string;
-}
-
-type Excuse = keyof typeof EXCUSED;
-
-export interface Comparison {
-  readonly disagreements: readonly Disagreement[];
-  readonly excused: ReadonlySet<Excuse>;
 }
 
 /**
@@ -30,28 +21,25 @@ export interface Comparison {
  * @param ours without the keywords of JSDoc tags, which the library does not read
  * @throws TooLarge if the schemas have too many alternatives to compare
  */
-export function compareReadings(ours: JsonObject, library: JsonObject, subject: string, variants: boolean): Comparison {
-  const excused = new Set<Excuse>();
-  const agree = (own: string, pattern: string) => {
-    if (own !== pattern) excused.add(pattern.endsWith(NUMBER_INDEX.slice(1)) ? "number index" : "template");
-    return agreeOnNeighbours(own, pattern);
-  };
+export function compareReadings(
+  ours: JsonObject,
+  library: JsonObject,
+  subject: string,
+  variants: boolean,
+): Disagreement[] {
   const nodes = new SchemaNodes();
   const rootOf = (schema: Json) => nodes.node({ schema: schema as JsonObject, pointer: "" }, schema, "");
-  const [own, other] = [
-    rootOf(withOpenObjects(withoutExcused(ours, variants, excused))),
-    rootOf(inOurNotation(library)),
-  ];
+  const [own, other] = [rootOf(withOpenObjects(withoutExcused(ours, variants))), rootOf(inOurNotation(library))];
   const options = { sendsNull: false, exact: false };
-  const more = excludedValues(own, other, { ...options, isSamePattern: agree });
-  const fewer = excludedValues(other, own, { ...options, isSamePattern: (one, two) => agree(two, one) });
+  const more = excludedValues(own, other, { ...options, isSamePattern: agreeOnNeighbours });
+  const fewer = excludedValues(other, own, { ...options, isSamePattern: (one, two) => agreeOnNeighbours(two, one) });
   const found = [
     ...more.map((each) => disagreement(each, subject, each.sent, each.taken, ["accepts", "refuses"])),
     ...fewer.map((each) => disagreement(each, subject, each.taken, each.sent, ["refuses", "accepts"])),
   ];
   // The first disagreement about each subject.
   const first = new Map(found.toReversed().map((each) => [each.subject, each]));
-  return { disagreements: [...first.values()].reverse(), excused };
+  return [...first.values()].reverse();
 }
 
 function disagreement(
@@ -90,10 +78,8 @@ function subjectOf(root: string, pointer: string): string {
 
 /**
  * Changes svc-gen's schema where the library's differs only because of the position: in `many` ports, and in variants.
- *
- * @param excused receives the differences that were removed
  */
-function withoutExcused(root: JsonObject, variants: boolean, excused: Set<Excuse>): JsonObject {
+function withoutExcused(root: JsonObject, variants: boolean): JsonObject {
   const changeMembers = (schema: Json, change: (inner: Json) => Json): Json => {
     const properties = schema instanceof JsonObject ? schema.get("properties") : undefined;
     if (!(schema instanceof JsonObject && properties instanceof JsonObject)) return schema;
@@ -105,16 +91,15 @@ function withoutExcused(root: JsonObject, variants: boolean, excused: Set<Excuse
     const places = listAt(schema, "prefixItems");
     if (!(schema instanceof JsonObject) || places.length === 0) return schema;
     const least = Number(schema.get("minItems") ?? 0);
-    if (schema.get("type") === "array" && places.length > least) excused.add("list port");
     const orNull = (place: Json, at: number) =>
       at < least ? place : object(["anyOf", [place, object(["type", "null"])]]);
     return withKeyword(schema, "prefixItems", places.map(orNull));
   };
   const ports = (schema: Json) => changeMembers(schema, port);
   if (!variants) return ports(root) as JsonObject;
+  /** A variant allows no second tag; a TypeScript object type allows further members. */
   const variant = (schema: Json): Json => {
     if (!(schema instanceof JsonObject) || !schema.members.has("properties")) return schema;
-    excused.add("variant");
     return changeMembers(withKeyword(schema, "additionalProperties", true), ports);
   };
   return withKeyword(root, "oneOf", listAt(root, "oneOf").map(variant));

@@ -14,7 +14,6 @@ import {
   TypePredicates,
   unionConstituents,
 } from "../types/type-predicates.js";
-import type { DifferenceName, NOT_COMPARED } from "./differences.js";
 
 const { TypeFlags } = ts;
 
@@ -41,63 +40,65 @@ type Library = {
   readonly getDefaultArgs: () => object;
 };
 
-/** Schema from the library, and the corrections that were necessary. */
-export interface LibraryReading {
-  readonly schema: JsonObject;
-  readonly corrected: ReadonlySet<DifferenceName>;
-}
-
 /**
  * Reads a type of a program.
  *
  * @param plain object types that are an input or a payload; without members, they are empty JSON objects
  * @throws {@link NotCompared}, or any error that the library throws for an unsupported type
  */
-export type ReadType = (type: ts.Type, plain: readonly ts.Type[]) => LibraryReading;
+export type ReadType = (type: ts.Type, plain: readonly ts.Type[]) => JsonObject;
 
 /** Pattern that the library writes for names of a number index signature. */
 export const NUMBER_INDEX = "^[0-9]+$";
 
-/** Thrown for a type that the library misreads, and for which a correction is not worth its code. */
-export class NotCompared extends Error {
-  constructor(readonly difference: keyof typeof NOT_COMPARED) {
-    super(difference);
-  }
-}
+/**
+ * Thrown for a type that the library misreads, and for which a correction is not worth its code: an interface that
+ * extends Array (the library derives an object with Array's members), a member whose name is a symbol or `__proto__`, a
+ * tuple `[...A[], B]` (it repeats B instead of A), an alias named integer (it derives an integer), and a template literal
+ * type with other placeholders than string, number and bigint (it omits them from the pattern).
+ */
+export class NotCompared extends Error {}
 
 /** Returns a function that reads types with the library and corrects its known faults. */
 export function openLibrary(program: Program): ReadType {
   const { JsonSchemaGenerator, getDefaultArgs } = loadSchemaLibrary() as Library;
   const predicates = new TypePredicates(program);
-  let corrected = new Set<DifferenceName>();
   let objects: readonly ts.Type[] = [];
   /** Structured types of one reading. The names are numbers, which cannot collide with names of types. */
   let once = new Map<ts.Type, { readonly name: string; readonly definition: Definition }>();
   let shared: Record<string, Definition> = {};
 
-  const correct = (name: DifferenceName, definition: Definition): Definition => {
-    corrected.add(name);
-    return definition;
-  };
+  const orNull = (definition: Definition): Definition => ({ anyOf: [definition, { type: "null" }] });
 
-  const orNull = (definition: Definition) => correct("optional null", { anyOf: [definition, { type: "null" }] });
-
-  /** The library's reader, without comments and with corrections. */
+  /**
+   * The library's reader, without comments, because it would call `require()` for paths in them. It corrects what the
+   * library cannot know about the wire format, and what it misreads:
+   *
+   * - A bigint is an integer, and a Uint8Array base64 text; the library derives a number with properties, and an array.
+   * - DataRef<T> and WithSerdeErrorPath<T> have the schema of T; the library derives the schemas of the classes.
+   * - `object` also accepts arrays, and `{}` everything except null; the library accepts only objects for both.
+   * - `never` has no value; the library throws an error.
+   * - A branded type has the schema of its base; the library also requires an object.
+   * - An intersection is one object with the members of all parts; the library applies each part separately, even one
+   *   that allows no other members.
+   * - Index signatures: the library omits those of mapped types, throws for template literals, does not substitute T in a
+   *   generic interface, and applies patterns to declared members too.
+   * - `a: T | undefined` may be absent; the library requires it unless the type is instantiated.
+   * - An optional member or tuple element may be null, also `a?: never` and `a?: undefined`; `undefined` in an array of a
+   *   result is written as null.
+   */
   class Reader extends JsonSchemaGenerator {
     parseCommentsIntoDefinition(): void {}
 
     override getReferencedTypeSymbol(property: ts.Symbol): ts.Symbol | undefined {
       const symbol = super.getReferencedTypeSymbol(property);
-      if (symbol?.name === "integer") throw new NotCompared("alias by name");
+      if (symbol?.name === "integer") throw new NotCompared();
       return symbol;
     }
 
     override getTypeDefinition(type: ts.Type, ...more: unknown[]): Definition {
       const instead = this.#replacement(type);
-      if (instead !== undefined) {
-        corrected.add(instead.name);
-        return this.getTypeDefinition(instead.type, ...more);
-      }
+      if (instead !== undefined) return this.getTypeDefinition(instead, ...more);
       return this.#correction(type) ?? this.#readOnce(type, more);
     }
 
@@ -119,47 +120,44 @@ export function openLibrary(program: Program): ReadType {
     }
 
     /** Type that the library reads instead of this one. */
-    #replacement(type: ts.Type): { readonly name: DifferenceName; readonly type: ts.Type } | undefined {
+    #replacement(type: ts.Type): ts.Type | undefined {
       const reference = unionConstituents(type).find(isDataReference);
       const [data] = reference === undefined ? [] : this.tc.getTypeArguments(reference);
-      if (data !== undefined) return { name: "data reference", type: data };
+      if (data !== undefined) return data;
       const [wrapped] = isErrorPathWrapper(type) ? this.tc.getTypeArguments(type as ts.TypeReference) : [];
-      if (wrapped !== undefined) return { name: "wrapper", type: wrapped };
+      if (wrapped !== undefined) return wrapped;
       if (!type.isIntersection()) return undefined;
-      const base = type.types.find(
+      return type.types.find(
         (part) =>
           !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)) ||
           predicates.isList(part) ||
           predicates.isSpecial(part),
       );
-      return base && { name: "brand", type: base };
     }
 
     #correction(type: ts.Type): Definition | undefined {
       const { flags } = type;
-      if (flags & TypeFlags.BigInt) return correct("bigint", { type: "integer" });
+      if (flags & TypeFlags.BigInt) return { type: "integer" };
       if (
         flags & TypeFlags.Never ||
         (type.isIntersection() && this.tc.isTypeAssignableTo(type, this.tc.getNeverType()))
       ) {
-        return correct("never", { not: {} });
+        return { not: {} };
       }
-      if (flags & ABSENT) return correct("absent value", { type: "null" });
-      if (isUnreadTemplate(type)) throw new NotCompared("template placeholder");
-      if (flags & TypeFlags.NonPrimitive) return correct("object types", anyOf("object", "array"));
+      if (flags & ABSENT) return { type: "null" };
+      if (isUnreadTemplate(type)) throw new NotCompared();
+      if (flags & TypeFlags.NonPrimitive) return anyOf("object", "array");
       if (!(flags & TypeFlags.Object) || predicates.isList(type)) return undefined;
       const name = predicates.builtIn(type);
-      if (name === "Uint8Array") return correct("bytes", { type: "string", contentEncoding: "base64" });
+      if (name === "Uint8Array") return { type: "string", contentEncoding: "base64" };
       if (name === "Date") return undefined;
-      if (predicates.inheritedElement(type) !== undefined) throw new NotCompared("list interface");
+      if (predicates.inheritedElement(type) !== undefined) throw new NotCompared();
       if (!predicates.isEmpty(type)) return undefined;
-      return objects.includes(type)
-        ? { type: "object" }
-        : correct("object types", anyOf("boolean", "number", "string", "array", "object"));
+      return objects.includes(type) ? { type: "object" } : anyOf("boolean", "number", "string", "array", "object");
     }
 
     override getIntersectionDefinition(type: ts.IntersectionType, definition: Definition): Definition {
-      return this.getClassDefinition(type, correct("intersection", definition));
+      return this.getClassDefinition(type, definition);
     }
 
     override getDefinitionForRootType(type: ts.Type, ...more: [unknown, Definition, ...unknown[]]): Definition {
@@ -176,7 +174,7 @@ export function openLibrary(program: Program): ReadType {
     #correctTuple(type: ts.TupleTypeReference, definition: Definition): Definition {
       const { elementFlags, minLength } = type.target;
       const rest = elementFlags.findIndex((flag) => flag & ts.ElementFlags.Rest);
-      if (rest >= 0 && rest < elementFlags.length - 1) throw new NotCompared("tuple with a tail");
+      if (rest >= 0 && rest < elementFlags.length - 1) throw new NotCompared();
       const places = Array.isArray(definition.items) ? definition.items : [];
       for (let at = minLength; at < places.length; at++) places[at] = orNull(places[at]);
       return definition;
@@ -188,7 +186,7 @@ export function openLibrary(program: Program): ReadType {
       for (const property of properties) this.#correctMember(property, definition);
       for (const { keyType, type: value } of this.tc.getIndexInfosOfType(type)) {
         if (keyType.flags & TypeFlags.ESSymbol) continue;
-        correct("index signature", definition);
+        definition;
         const given = unionConstituents(value).map((part) => this.getTypeDefinition(part));
         const values =
           value.isUnion() && given.length < value.types.length ? { anyOf: given } : this.getTypeDefinition(value);
@@ -209,8 +207,8 @@ export function openLibrary(program: Program): ReadType {
      * what is not required may be null.
      */
     #correctMember(property: ts.Symbol, definition: Definition): void {
-      if (String(property.escapedName).startsWith("__@")) throw new NotCompared("symbol member");
-      if (property.name === "__proto__") throw new NotCompared("member __proto__");
+      if (String(property.escapedName).startsWith("__@")) throw new NotCompared();
+      if (property.name === "__proto__") throw new NotCompared();
       const type = this.tc.getTypeOfSymbol(property);
       const parts = type.isUnion() ? type.types : [type];
       const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
@@ -222,25 +220,23 @@ export function openLibrary(program: Program): ReadType {
       const isAbsent = ({ flags }: ts.Type) => (flags & (ABSENT | TypeFlags.Never)) !== 0;
       if (parts.some(isAbsent) && definition.required?.includes(property.name)) {
         definition.required = definition.required.filter((name) => name !== property.name);
-        corrected.add("undefined in a union");
       }
       if (definition.required?.includes(property.name)) return;
       const own = Object.entries(definition.properties ?? {}).find(([name]) => name === property.name)?.[1];
-      const schema = parts.every(isAbsent) ? correct("absent member", { type: "null" }) : own && orNull(own);
+      const schema = parts.every(isAbsent) ? { type: "null" } : own && orNull(own);
       if (schema !== undefined) definition.properties = { ...definition.properties, [property.name]: schema };
     }
   }
 
   const reader = new Reader([], {}, {}, {}, program.checker, { ...getDefaultArgs(), required: true });
   return (type, plain) => {
-    corrected = new Set();
     objects = plain;
     once = new Map();
     shared = {};
     reader.resetSchemaSpecificProperties();
     const definition = silently(() => reader.getTypeDefinition(type));
     const text = JSON.stringify({ ...definition, definitions: { ...reader.ReffedDefinitions, ...shared } });
-    return { schema: readJson(text) as JsonObject, corrected };
+    return readJson(text) as JsonObject;
   };
 }
 

@@ -13,16 +13,7 @@ import type { Program } from "../project/program.js";
 import type { ts } from "../project/typescript.js";
 import type { ToolClass } from "../types/tool-classes.js";
 import { compareReadings, type Disagreement } from "./compare.js";
-import type { DifferenceName } from "./differences.js";
 import { NotCompared, openLibrary, type ReadType } from "./library-reader.js";
-
-/** Result for one type: an input or an output. */
-export interface SecondReading {
-  readonly subject: string;
-  /** Known differences that were found. */
-  readonly listed: ReadonlySet<DifferenceName>;
-  readonly disagreements: readonly Disagreement[];
-}
 
 /** Input or output of a tool, with svc-gen's schemas. */
 interface Side {
@@ -41,15 +32,12 @@ const MAX_REPORTED = 5;
 
 export class SecondReader {
   readonly #judge = new SchemaJudge();
-  readonly #report: (reading: SecondReading) => void;
   #library: { readonly program: Program; readonly read: ReadType } | undefined;
   /** Schemas that were compiled; tools often share an output. */
   readonly #compiled = new Set<string>();
 
-  /** @param report called with the result for each type */
-  constructor(report: (reading: SecondReading) => void = () => {}) {
-    this.#report = report;
-  }
+  /** Number of types that were compared. */
+  compared = 0;
 
   /** Diagnostics of one tool: schemas that ajv rejects, disagreements, and types that cannot be compared. */
   review(program: Program, found: ToolClass, tool: Tool, schemas: Schemas): readonly Diagnostic[] {
@@ -58,10 +46,9 @@ export class SecondReader {
       const place = program.at(node);
       const refusal = this.#refusal(side.published);
       if (refusal !== undefined) return [diagnostic("SVC181", { place, subject: side.subject }, refusal)];
-      const reading = this.#compare(program, side);
-      if (reading === undefined) return [diagnostic("SVC182", { place, subject: side.subject })];
-      this.#report(reading);
-      return reading.disagreements.slice(0, MAX_REPORTED).map(({ subject, ours, library }) => {
+      const disagreements = this.#compare(program, side);
+      if (disagreements === undefined) return [diagnostic("SVC182", { place, subject: side.subject })];
+      return disagreements.slice(0, MAX_REPORTED).map(({ subject, ours, library }) => {
         return diagnostic("SVC180", { place, subject }, `svc-gen: ${ours}; typescript-json-schema: ${library}`);
       });
     });
@@ -81,20 +68,16 @@ export class SecondReader {
   }
 
   /** Undefined for a type that is too large to compare, or too deep for the stack of a reader. */
-  #compare(program: Program, side: Side): SecondReading | undefined {
-    const { subject, type, plain, published, bare, variants } = side;
+  #compare(program: Program, { subject, type, plain, bare, variants }: Side): readonly Disagreement[] | undefined {
     if (this.#library?.program !== program) this.#library = { program, read: openLibrary(program) };
     try {
-      const { schema, corrected } = this.#library.read(type, plain);
-      const { disagreements, excused } = compareReadings(bare, schema, subject, variants);
-      const listed = new Set<DifferenceName>([...corrected, ...excused]);
-      if (printJson(published) !== printJson(bare)) listed.add("tags");
-      return { subject, listed, disagreements };
+      const disagreements = compareReadings(bare, this.#library.read(type, plain), subject, variants);
+      this.compared++;
+      return disagreements;
     } catch (error) {
       if (error instanceof RangeError || error instanceof TooLarge) return undefined;
-      if (error instanceof NotCompared) return { subject, listed: new Set([error.difference]), disagreements: [] };
-      const problem = `fails: ${(error as Error).message}`;
-      return { subject, listed: new Set(), disagreements: [{ subject, ours: "a schema", library: problem }] };
+      if (error instanceof NotCompared) return [];
+      return [{ subject, ours: "a schema", library: `fails: ${(error as Error).message}` }];
     }
   }
 }

@@ -343,66 +343,24 @@ class Inclusion {
     return required || (this.#options.sendsNull && (node.isAny || acceptsAny(node.atoms, null) === true));
   }
 
-  /** Ways to split an atom into parts that may each fit another branch. */
+  /** Ways to split an object by the types of one member, so that each part may fit another branch. */
   #splits(atom: Exclude<Atom, Kind<"literal">>, sent: Node, branches: readonly Atom[]): Atom[][] {
-    if (atom.kind === "object") {
-      const names = [...atom.members.keys()].filter((name) =>
-        branches.some((each) => each.kind === "object" && each.members.has(name)),
-      );
-      return names.flatMap((name) => {
-        const member = atom.members.get(name) as ObjectMember;
-        const atoms = member.node.isAny ? [] : member.node.atoms;
-        const isAbsent = !this.#isSent(member);
-        if (atoms.length + (isAbsent ? 1 : 0) < 2 || atoms.length > MAX_PARTS) return [];
-        const withMember = (node: Node, required: boolean): Atom => ({
-          ...atom,
-          members: new Map(atom.members).set(name, { node, required }),
-        });
-        const parts = atoms.map((each) => withMember(sent.nodes.ofAtom(each, member.node), true));
-        return [isAbsent ? [...parts, withMember(sent.nodes.never, false)] : parts];
+    if (atom.kind !== "object") return [];
+    const names = [...atom.members.keys()].filter((name) =>
+      branches.some((each) => each.kind === "object" && each.members.has(name)),
+    );
+    return names.flatMap((name) => {
+      const member = atom.members.get(name) as ObjectMember;
+      const atoms = member.node.isAny ? [] : member.node.atoms;
+      const isAbsent = !this.#isSent(member);
+      if (atoms.length + (isAbsent ? 1 : 0) < 2 || atoms.length > MAX_PARTS) return [];
+      const withMember = (node: Node, required: boolean): Atom => ({
+        ...atom,
+        members: new Map(atom.members).set(name, { node, required }),
       });
-    }
-    if (atom.kind === "array") {
-      if (atom.min === 0 && longest(atom) > 0)
-        return [
-          [
-            { ...atom, max: 0 },
-            { ...atom, min: 1 },
-          ],
-        ];
-      return atom.prefix.flatMap((node, at) => {
-        if (at >= atom.min || node.isAny || node.atoms.length < 2 || node.atoms.length > MAX_PARTS) return [];
-        const parts = node.atoms.map((each) => ({
-          ...atom,
-          prefix: atom.prefix.with(at, sent.nodes.ofAtom(each, node)),
-        }));
-        return [parts];
-      });
-    }
-    if (atom.kind === "string") {
-      const cut = limitsOf(branches).find((limit) => Number(limit) > atom.min && Number(limit) <= atom.max);
-      if (cut === undefined) return [];
-      return [
-        [
-          { ...atom, max: Number(cut) - 1 },
-          { ...atom, min: Number(cut) },
-        ],
-      ];
-    }
-    const { min, max } = atom;
-    if (atom.integer && Number(max) - Number(min) < MAX_PARTS) {
-      const count = Number(max) - Number(min) + 1;
-      return [
-        Array.from({ length: count }, (_, at): Atom => {
-          const value = typeof min === "bigint" ? min + BigInt(at) : min + at;
-          return { kind: "literal", value, unjudged: atom.unjudged };
-        }),
-      ];
-    }
-    const cut = limitsOf(branches).find((limit) => limit > min && limit < max);
-    if (cut === undefined) return [];
-    const at: Atom = { ...atom, min: cut, max: cut, minOpen: false, maxOpen: false };
-    return [[{ ...atom, max: cut, maxOpen: true }, at, { ...atom, min: cut, minOpen: true }]];
+      const parts = atoms.map((each) => withMember(sent.nodes.ofAtom(each, member.node), true));
+      return [isAbsent ? [...parts, withMember(sent.nodes.never, false)] : parts];
+    });
   }
 }
 
