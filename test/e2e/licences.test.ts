@@ -8,7 +8,7 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { build } from "esbuild";
@@ -58,7 +58,8 @@ async function contained(): Promise<string> {
     const folder = join(ROOT, "node_modules", name);
     const { license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     assert.ok(PERMISSIVE.includes(license), `${name}: the licence ${license} is not allowed`);
-    const text = `${name}\n\n${readFileSync(join(folder, "LICENSE"), "utf8")}`;
+    const file = readdirSync(folder).find((each) => each.startsWith("LICENSE")) ?? "";
+    const text = `${name}\n\n${readFileSync(join(folder, file), "utf8")}`;
     assert.ok(
       texts.includes(text),
       `dist/page/licences.txt lacks the licence of ${name}: add it to .ci/build-page.mjs`,
