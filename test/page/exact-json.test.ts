@@ -29,6 +29,8 @@ test("refuses invalid JSON with line and column", () => {
     message: "line 2, column 8: Comma ',' expected after value but got '1'",
   });
   assert.throws(() => parseValue("[".repeat(100_000)), JsonFault);
+  assert.throws(() => parseValue("[".repeat(129) + "]".repeat(129)), { message: /: more than 127 levels$/ });
+  assert.ok(parseValue("[".repeat(128) + "]".repeat(128)));
 });
 
 test("replaces, adds and removes at a path, and changes nothing else", () => {

@@ -74,22 +74,6 @@ test("a changed schema keeps values that still fit, adds new members and removes
   assert.equal(after("[]"), '{"name":"","size":"S","tags":[""]}');
 });
 
-test("the branch of a union is the first that fits", () => {
-  const fields = input({
-    u: {
-      anyOf: [
-        { type: "object", properties: { kind: { const: "a" } }, required: ["kind"] },
-        { type: "object", properties: { kind: { const: "b" } }, required: ["kind"] },
-        { type: "null" },
-      ],
-    },
-  });
-  const union = fields.input.kind === "object" ? fields.field(fields.input.members[0]?.schema ?? new Map()) : undefined;
-  assert.ok(union?.kind === "union" && union.nullable && union.branches.length === 2);
-  assert.equal(fields.branchOf(parseValue('{"kind":"b"}'), union.branches), 1);
-  assert.equal(fields.branchOf(parseValue('{"kind":"c"}'), union.branches), 0);
-});
-
 test("integers are checked by their digits", () => {
   const whole = { kind: "number", integer: true, min: -(2n ** 63n), max: 2n ** 63n - 1n } as const;
   assert.equal(numberProblem("9223372036854775807", whole), undefined);

@@ -3,6 +3,7 @@
 import { committedContract } from "../../contract/committed-contract.js";
 import { diffDocuments, formatDifferences, InvalidDocument, isBroken } from "../../contract/diff.js";
 import { readMetadata } from "../../contract/metadata.js";
+import { OutOfTime, runWithin } from "../../process/run-within.js";
 import type { ContractView } from "./page-api.js";
 
 /**
@@ -43,12 +44,21 @@ function compared(root: string, metaJson: string): Omit<ContractView, "types"> {
   }
 }
 
+/** Milliseconds for the types of a tool, whose patterns may be slow to analyse. */
+const TYPES_MS = 2000;
+
 /** The types of a tool, as `svc-gen import` writes them. */
 async function typesText(metadata: string): Promise<string> {
   const { typesOf } = await import("../../import/schema-types.js");
   const { printDeclaration } = await import("../../import/print-types.js");
-  const texts = readMetadata(Buffer.from(metadata), "the metadata").map(({ input, output }) =>
-    typesOf(input, output, "Tool").declarations.map(printDeclaration).join("\n"),
-  );
-  return texts.join("\n");
+  const [tool] = readMetadata(Buffer.from(metadata), "the metadata");
+  if (tool === undefined) return "";
+  try {
+    return runWithin(TYPES_MS, () =>
+      typesOf(tool.input, tool.output, "Tool").declarations.map(printDeclaration).join("\n"),
+    );
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    return `The types are ${error.message}: see the metadata document.`;
+  }
 }

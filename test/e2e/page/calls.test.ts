@@ -8,7 +8,7 @@ import { readReceipt } from "svc-runtime/leader";
 import { type CliProcess, startDev } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { until } from "../../runtime/tools.js";
-import { findings, unfold, WIDTHS } from "./accessibility.js";
+import { expectAccessible, findings, unfold } from "./accessibility.js";
 import { answerTo, chooseCheck, type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { EVERY_KIND, SLOW } from "./tools.js";
 
@@ -301,19 +301,14 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await page.locator("#view-panel").innerText(), /X-Svc-Leader-Id\s+treasurer/);
   });
 
-  test("axe-core finds nothing serious in a form of every kind and its report", async () => {
-    for (const width of WIDTHS) {
-      const other = await openPage(page.url(), { width });
-      await answerTo(other.page, () => other.page.getByRole("button", { name: "Call signed" }).click());
+  test("axe-core finds nothing serious in a form of every kind and its report", () =>
+    expectAccessible(page.url(), async (other) => {
+      await answerTo(other, () => other.getByRole("button", { name: "Call signed" }).click());
       for (const tab of ["JSON", "Signatures", "Form", "Log", "Exchange"]) {
-        await other.page.getByRole("tab", { name: tab, exact: true }).click();
-        await unfold(other.page);
-        assert.deepEqual(await findings(other.page), [], `${width} px, ${tab}`);
+        await other.getByRole("tab", { name: tab, exact: true }).click();
+        await unfold(other);
+        assert.deepEqual(await findings(other), [], tab);
       }
-      await other.page.getByRole("button", { name: "Checks" }).click();
-      assert.deepEqual(await findings(other.page), []);
-      assert.deepEqual(other.faults, []);
-      await other.page.context().close();
-    }
-  });
+      await other.getByRole("button", { name: "Checks" }).click();
+    }));
 });

@@ -1,6 +1,7 @@
 /** JSON that preserves the digits of numbers. */
 
 import { parse } from "lossless-json";
+import { MAX_DEPTH } from "svc-runtime/internal/protocol";
 
 /** A number, with its digits as written. */
 export class Num {
@@ -33,10 +34,11 @@ export function parseValue(text: string): Value {
 }
 
 /** Converts objects to maps, in which a name such as `constructor` is nothing special. */
-function withMaps(parsed: unknown): Value {
+function withMaps(parsed: unknown, depth = 0): Value {
+  if (depth > MAX_DEPTH) throw new RangeError(`more than ${MAX_DEPTH} levels`);
   if (typeof parsed !== "object" || parsed === null || parsed instanceof Num) return parsed as Value;
-  if (Array.isArray(parsed)) return parsed.map(withMaps);
-  return new Map(Object.entries(parsed).map(([name, member]) => [name, withMaps(member)]));
+  if (Array.isArray(parsed)) return parsed.map((item) => withMaps(item, depth + 1));
+  return new Map(Object.entries(parsed).map(([name, member]) => [name, withMaps(member, depth + 1)]));
 }
 
 /** Prints JSON indented by two spaces, with short lists on one line. */
