@@ -204,7 +204,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await calling("Call signed"), /422 The input/);
     await page
       .locator("#answer .box")
-      .getByText(/ports\[17\]\.port_name: the tool has no such input port/)
+      .getByText(/ports\[18\]\.port_name: the tool has no such input port/)
       .waitFor();
     await press('Go to ["odd name"]');
     assert.match(await json().inputValue(), /"odd name":1/, "the form has no such field");
@@ -271,7 +271,9 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await edit((input) => {
       assert.equal(input.apiKey, "••••••••");
       input.text = "echo key";
+      input.keys = { one: { key: "canary-654321" } };
     });
+    assert.match(await field("keys").inputValue(), /"key": "••••••••"/, "also as JSON text in the form");
     await calling("Call signed");
     await unfold(page);
     const shown = await page.content();
@@ -284,7 +286,10 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await page.reload();
     await page.locator(".status").getByText("200 ok").waitFor();
     assert.doesNotMatch(await page.content(), /canary/, "the history keeps no secret");
-    await edit((input) => delete input.apiKey);
+    await edit((input) => {
+      delete input.apiKey;
+      delete input.keys;
+    });
   });
 
   test("the history survives a reload, and restores a call with its input", async () => {

@@ -6,6 +6,10 @@ import { errEval, StatusCode, SvcTool } from "svc-runtime";
 interface Place { /** Where it is. */ street: string; floor?: number }
 type Shape = { kind: "circle"; radius: number } | { kind: "square"; side: number; label?: string };
 interface Tree { name: string; children: Tree[] }
+interface Key {
+  /** @secret */
+  key: string;
+}
 interface Input {
   /** Exact, also beyond 2^53. @example 9007199254740993 */
   big: bigint;
@@ -28,6 +32,7 @@ interface Input {
   labels?: string[];
   /** @secret */
   apiKey?: string;
+  keys?: Record<string, Key>;
 }
 type Output = { ok: { big: bigint; when: Date; bytes: number; tags: string[]; text: string } } | { err: { reason: string } } | "nothing";
 

@@ -17,7 +17,7 @@ interface Facts {
 }
 
 export type FieldShape =
-  | { readonly kind: "text" | "date" | "bytes" | "boolean" | "null" }
+  | { readonly kind: "text" | "date" | "bytes" | "null" }
   /** Edited as JSON text. `others` is the schema of the members of an object with an index signature. */
   | { readonly kind: "json"; readonly others: Schema | undefined }
   | {
@@ -139,8 +139,6 @@ export class Fields {
         return "";
       case "date":
         return new Date().toISOString();
-      case "boolean":
-        return false;
       case "number":
         return new Num(field.min !== undefined && field.min > 0n ? String(field.min) : "0");
       case "choice":
@@ -175,8 +173,6 @@ export class Fields {
       case "date":
       case "bytes":
         return typeof value === "string";
-      case "boolean":
-        return typeof value === "boolean";
       case "number":
         return value instanceof Num;
       case "choice":
@@ -323,8 +319,9 @@ function shapeOf(schema: Schema, type: Value | undefined): FieldShape {
     case "number":
       return { kind: "number", integer: type === "integer", ...bounds(schema) };
     case "boolean":
+      return { kind: "choice", values: [false, true] };
     case "null":
-      return { kind: type };
+      return { kind: "null" };
     default:
       return { kind: "json", others: undefined };
   }

@@ -303,17 +303,6 @@ function Control({ field, schema, value, path, invalid }: ControlProps) {
       set(path, currentTarget.value),
   };
   switch (field.kind) {
-    case "boolean":
-      return (
-        <select {...common} onChange={(event) => set(path, event.currentTarget.value === "true")}>
-          <option value="true" selected={value === true}>
-            true
-          </option>
-          <option value="false" selected={value !== true}>
-            false
-          </option>
-        </select>
-      );
     case "choice": {
       const chosen = field.values.findIndex((each) => choiceText(each) === text);
       return (
