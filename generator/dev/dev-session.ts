@@ -95,14 +95,13 @@ export async function develop(options: DevOptions): Promise<void> {
   }
 }
 
-/** A compiled project, and the time at which the change that led to it began. */
+/** A compiled project and its variables. */
 interface Build extends Compiled {
   /** Hash of the compiled files and the environment: builds with the same key need no restart. */
   readonly key: string;
   /** Text of its `meta.json`. */
   readonly document: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly from: number;
 }
 
 /** Milliseconds after which a start is mentioned. The first one is mentioned at once. */
@@ -126,7 +125,9 @@ class DevSession {
   #state: string | undefined;
   #document: string | undefined;
   #restartMs = RESTART_MS;
-  #compiled: Omit<Build, "key" | "env"> | undefined;
+  #compiled: BuilderRun["compiled"];
+  /** Time at which the change that leads to the next start began. */
+  #changedAt = performance.now();
   /** Aborts the project's own compiler if its run is no longer the newest one. */
   #judging: AbortController | undefined;
   /** Whether the last run of the generator had errors or failed, so that the newest sources are not served. */
@@ -183,10 +184,10 @@ class DevSession {
     await Promise.all([this.#builder.close(), this.#server.close()]);
   }
 
-  #served({ document, from }: Build, url: string, restarted: boolean): void {
+  #served({ document }: Build, url: string, restarted: boolean): void {
     const { onEvent, signed } = this.#options;
     this.#writeState(url);
-    const milliseconds = Math.round(performance.now() - from);
+    const milliseconds = Math.round(performance.now() - this.#changedAt);
     const tools = servedDocuments(document, url);
     onEvent({ event: "serving", url, signed, tools, milliseconds, restarted, newest: !this.#isBehind });
   }
@@ -199,6 +200,7 @@ class DevSession {
     if (this.#isStopping) return;
     this.#removeState();
     this.#options.onEvent({ event: "ended", reason });
+    this.#changedAt = performance.now();
     setTimeout(() => this.#newest.again().catch(this.#fail), this.#restartMs).unref();
     this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
   }
@@ -238,13 +240,15 @@ class DevSession {
     onEvent({ event: "run", diagnostics, wrote, milliseconds, changes, serving: this.#server.isServing });
     this.#isBehind = !isGood;
     if (!isGood) return;
-    this.#compiled = { ...compiled, from: performance.now() - milliseconds };
-    this.#offer(this.#compiled);
+    this.#compiled = compiled;
+    this.#changedAt = performance.now() - milliseconds;
+    this.#offer(compiled);
   }
 
   /** Serves the newest build with the current variables. */
   #renew(): void {
-    if (this.#compiled !== undefined) this.#offer({ ...this.#compiled, from: performance.now() });
+    this.#changedAt = performance.now();
+    if (this.#compiled !== undefined) this.#offer(this.#compiled);
   }
 
   /** Serves a compiled project with the current variables. */
