@@ -362,11 +362,7 @@ function Control({ field, schema, value, path, invalid }: ControlProps) {
       if (field.secret) {
         return <input {...common} {...typed} type="password" autocomplete="new-password" />;
       }
-      return text.includes("\n") || text.length > 60 ? (
-        <textarea {...common} {...typed} rows={4} />
-      ) : (
-        <input {...common} {...typed} autocomplete="off" />
-      );
+      return <textarea {...common} {...typed} rows={1} autocomplete="off" />;
     default:
       return (
         <AnyJson
