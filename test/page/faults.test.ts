@@ -28,9 +28,9 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
   });
 
   /** A signed call from the page of a server. */
-  async function callOf(url: string, leader: Leader, input: object): Promise<ExchangeReport> {
+  async function callOf(url: string, leader: Leader, input: object, isKnown = true): Promise<ExchangeReport> {
     const toolKey = Buffer.from(publicKeyOf(TOOL_SEED)).toString("hex");
-    const page = new DevelopmentPage({ url, leader: () => ({ leader, toolKey }) });
+    const page = new DevelopmentPage({ url, leader: () => ({ leader, ...(isKnown && { toolKey }) }) });
     await page.open();
     atEnd(() => page.close());
     const call = { fqn: "xyz.page.adding@1", kind: "call", signed: true, input: JSON.stringify(input) };
@@ -68,6 +68,10 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
     assert.ok(claims.every(({ verdict }) => verdict !== "false"));
     assert.deepEqual([status, outcome, holds], [200, "ok", true]);
     assert.equal(verdict, "the result has the tool's valid signature for this request");
+    assert.match(new Map(exchange.signed).get("nonce") ?? "", /^[0-9a-f]{64}$/);
+    const unverified = await callOf(server, SIGNER, INPUT, false);
+    assert.deepEqual([unverified.holds, unverified.exchange.receipt], [null, null]);
+    assert.match(unverified.verdict ?? "", /signed, but not verified: pass the tool's public key as --tool-key/);
   });
 
   test("a wrong key", async () => {
