@@ -331,15 +331,15 @@ const LAYERS = [
     name: "generator/dev/page-server",
     files: "generator/dev/page-server/* generator/dev/page-server/calls/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http generator/openapi generator/contract/committed-contract generator/contract/metadata generator/contract/diff generator/dev generator/invoke",
+      "generator/compile/model generator/compile/diagnostics generator/http generator/openapi generator/import generator/contract/metadata generator/process/run-within generator/contract/committed-contract generator/contract/diff generator/dev generator/invoke",
     packages: "svc-runtime/internal/generator svc-runtime/internal/inspect svc-runtime/leader",
-    node: "crypto events fs http net os path perf_hooks stream/consumers url zlib",
+    node: "crypto events fs http net os perf_hooks stream/consumers zlib",
   },
   {
     name: "generator/dev/page",
     files: "generator/dev/page/* generator/dev/page/form/*",
     below: "generator/dev/page-server",
-    packages: "preact @preact/signals svc-runtime/internal/protocol",
+    packages: "preact @preact/signals lossless-json svc-runtime/internal/protocol",
   },
   {
     name: "generator/mcp",

@@ -12,7 +12,6 @@ import { isDebugLine, type LoggedCall, loggedCall } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
 import { PageFault } from "../dev/page-server/page-fault.js";
 import type { PageAddress } from "../dev/page-server/page-server.js";
-import { withEnvFile } from "../files/env-file.js";
 import { readMetaJson } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { newKey } from "../keys/key-forms.js";
@@ -96,7 +95,6 @@ export async function followedPage(
     leader,
     address: { ...address, token },
     mcp: bridge?.answer,
-    aggregator: () => withEnvFile(root, call.env).WALRUS_AGGREGATOR,
   });
   await opened(page);
   const { url } = page;
@@ -133,7 +131,6 @@ export async function openRemotePage(address: string, call: LeaderCall): Promise
     url: address,
     leader,
     address: pageAddress(call, address),
-    aggregator: () => call.env.WALRUS_AGGREGATOR,
   });
   await opened(page);
   return page;

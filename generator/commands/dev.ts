@@ -80,7 +80,7 @@ file changes. The default port is that of BIND_ADDR.
 With --inspect the port of the debugger stays the same after a restart: a server ends before the next one starts.
 
 With --json each event is one line of JSON: note (message), page (url, mcp), progress (step), run (diagnostics, wrote, changes),
-serving (url, tools, restarted, newest), failed, errors, ended (reason), blocked (seconds; 0 when the server answers again),
+serving (url, tools, restarted, newest), failed, ended (reason), blocked (seconds; 0 when the server answers again),
 call (tool, status, milliseconds, request), line.`,
   options: OPTIONS,
   examples: [
@@ -271,16 +271,8 @@ function printer(
         call.complain(paint(`✗ the server did not start: ${event.reason}; ${nextOf(event)}\n`, 31));
         return;
       }
-      case "errors":
-        call.complain(paint(`✗ the errors are still there; ${nextOf(event)}\n`, 31));
-        return;
       case "ended":
-        call.complain(
-          paint(
-            `✗ the server ended: ${event.reason}; it starts again if a call ended it, otherwise after a change\n`,
-            31,
-          ),
-        );
+        call.complain(paint(`✗ the server ended: ${event.reason}; it starts again\n`, 31));
         return;
       case "blocked":
         call.complain(

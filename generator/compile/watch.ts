@@ -29,9 +29,6 @@ export interface Effects {
   /** Writes the files that differ from those on disk and returns their paths. */
   readonly write: (files: Result["files"]) => readonly string[];
   readonly tell: (result: WatchResult) => void;
-  /** Called when a run begins. `tell`, `unchanged` or `failed` is called when it ends. */
-  readonly begin?: () => void;
-  readonly unchanged?: () => void;
   /** Called if a run throws; the next change starts another run. If absent, watching ends with the error. */
   readonly failed?: (error: unknown) => void;
 }
@@ -136,7 +133,6 @@ class WatchSession {
    * Reads the configuration if it may have changed, updates the program, and writes the generated files that differ.
    */
   #run(): void {
-    this.#effects.begin?.();
     const before = this.#current;
     this.#update();
     if (this.#missesSource()) {
@@ -144,15 +140,9 @@ class WatchSession {
       this.#update();
     }
     const current = this.#current;
-    if (current === undefined) {
-      this.#effects.unchanged?.();
-      return;
-    }
+    if (current === undefined) return;
     const wrote = hasErrors(current.diagnostics) ? [] : this.#effects.write(current.files);
-    if (current === before && wrote.length === 0) {
-      this.#effects.unchanged?.();
-      return;
-    }
+    if (current === before && wrote.length === 0) return;
     const milliseconds = Math.round(performance.now() - this.#firstEventAt);
     this.#effects.tell({ ...current, wrote, milliseconds, compile: (fallback) => this.#compile(current, fallback) });
   }

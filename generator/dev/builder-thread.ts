@@ -17,8 +17,6 @@ await watchProject(
   project,
   {
     write: (files) => writeChanged(project.root, files),
-    begin: () => send({ kind: "begin" }),
-    unchanged: () => send({ kind: "unchanged" }),
     failed: (error) => send({ kind: "failed", reason: error instanceof Error ? error.message : String(error) }),
     tell: ({ compile, files, ...run }) => {
       const isGood = !hasErrors(run.diagnostics);

@@ -24,10 +24,8 @@ export interface BuilderRun {
   readonly compiled?: Compiled & { readonly document: string };
 }
 
-/** Messages of the thread. Each `begin` is followed by one of the other kinds. */
+/** Messages of the thread, one for each run that is not the same as the one before. */
 export type BuilderMessage =
-  | { readonly kind: "begin" }
-  | { readonly kind: "unchanged" }
   | { readonly kind: "failed"; readonly reason: string }
   | ({ readonly kind: "run" } & BuilderRun);
 

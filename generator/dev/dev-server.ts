@@ -8,26 +8,19 @@ import cluster, { type Worker } from "node:cluster";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { portOf } from "./dev-state.js";
+import type { Started } from "./newest-build.js";
 
 /** Callbacks for events of a server process. */
 export interface DevServerEvents {
   /** The server wrote a line to its standard output or error. */
   readonly onLine: (line: string) => void;
-  /** The serving process ended unexpectedly: nothing is served until the next build. */
+  /** The serving process ended unexpectedly: nothing is served until the next start. */
   readonly onExit: (reason: string) => void;
-  /** The serving process ended by itself while it ran a call, such as by `process.exit`. */
-  readonly onCut: () => void;
   /** The starting process has not served for this many seconds. */
   readonly onSlow: (seconds: number) => void;
   /** The event loop of the serving process has been blocked for this many seconds; 0 when it is no longer blocked. */
   readonly onBlocked: (seconds: number) => void;
 }
-
-export type Started =
-  | { readonly state: "serving"; readonly url: string }
-  /** The process ended before it served. */
-  | { readonly state: "failed"; readonly reason: string }
-  | { readonly state: "cancelled" };
 
 export interface DevServerOptions extends DevServerEvents {
   readonly cwd: string;
@@ -48,8 +41,6 @@ cluster.schedulingPolicy = cluster.SCHED_NONE;
 const SLOW_START_S = 20;
 /** Seconds without a sign of life until the serving process is reported as blocked. */
 const BLOCKED_S = 5;
-/** First words of the line about a call that was running when its process ended. */
-const CUT_CALL = "the process ended during";
 /**
  * Sends the signs of life of a server process, but not of the processes and threads that it starts. Names the call that
  * was running when the process ended.
@@ -65,7 +56,7 @@ if (cluster.isWorker) {
   });
   process.once("exit", () => {
     for (const { method, url, headers: { "x-request-id": id } } of running)
-      if (method === "POST") console.error("${CUT_CALL} " + method + " " + url.replace(/[^-./%\\w]/g, "?") + (id ? ", request " + id : ""));
+      if (method === "POST") console.error("the process ended during " + method + " " + url.replace(/[^-./%\\w]/g, "?") + (id ? ", request " + id : ""));
   });
 }
 process.exit = (code) => {
@@ -123,6 +114,11 @@ export class DevServer {
     return outcome;
   }
 
+  /** Whether a process serves. */
+  get isServing(): boolean {
+    return this.#serving !== undefined;
+  }
+
   cancelStart(): void {
     if (this.#starting !== undefined) stop(this.#starting, SHORT_STOP_MS);
     this.#starting = undefined;
@@ -177,14 +173,11 @@ export class DevServer {
 
   /** Resolves when the process serves, or with the reason why it will not. */
   #outcome(worker: Worker): Promise<Started | ListenFailure> {
-    const { host, onLine, onExit, onCut, onSlow, onBlocked, inspect } = this.#options;
+    const { host, onLine, onExit, onSlow, onBlocked, inspect } = this.#options;
     const address = `${host}:${this.#port}`;
     let listenError: string | undefined;
-    let wasServing = false;
-    let isCut = false;
     const onOutput = (line: string) => {
       const [, code, at] = LISTEN_FAULT.exec(line) ?? [];
-      isCut ||= line.startsWith(CUT_CALL);
       if (at === address) listenError = code;
       else onLine(line);
     };
@@ -213,13 +206,11 @@ export class DevServer {
         reason = exitReason(code, signal);
         if (this.#serving !== worker) return;
         this.#serving = undefined;
-        wasServing = true;
         onExit(reason);
       });
       // After the last line of output.
       worker.process.once("close", () => {
         clearInterval(timer);
-        if (wasServing && isCut) onCut();
         settle({ state: "failed", reason, ...(listenError !== undefined && { listenError }) });
       });
     });

@@ -16,9 +16,9 @@ import { fqnOf, metaDocuments } from "../tools/meta-documents.js";
 import { judgeDisputed } from "./author-compiler.js";
 import { Builder, type BuilderMessage, type BuilderRun } from "./builder.js";
 import { type DevLeaders, ensureDevKeys, writeDevConfig } from "./dev-keys.js";
-import { type Effect, type Input, newMachine, phaseOf, type Report, step } from "./dev-machine.js";
-import { blockedText, DevServer, type DevServerOptions, PortTaken, type Started } from "./dev-server.js";
+import { blockedText, DevServer, type DevServerOptions, PortTaken } from "./dev-server.js";
 import { DEV_FOLDER, type DevState, makePrivateFolder, removeDeadStates, stateFile } from "./dev-state.js";
+import { NewestBuild, type Started } from "./newest-build.js";
 import { type ServedDocument, servedDocuments } from "./served-documents.js";
 
 /** Events during the development of a project, in order. */
@@ -49,8 +49,6 @@ export type DevEvent =
     }
   /** A new build did not start, or a step before that failed. */
   | { readonly event: "failed"; readonly reason: string; readonly serving: boolean }
-  /** The errors of the last run are still there. */
-  | { readonly event: "errors"; readonly serving: boolean }
   /** The serving process ended unexpectedly. */
   | { readonly event: "ended"; readonly reason: string }
   /** The event loop of the serving process has been blocked for some seconds, or, with 0, no longer is. */
@@ -97,19 +95,18 @@ export async function develop(options: DevOptions): Promise<void> {
   }
 }
 
-/** A compiled project, and the time at which the change that led to it began. */
+/** A compiled project and its variables. */
 interface Build extends Compiled {
   /** Hash of the compiled files and the environment: builds with the same key need no restart. */
   readonly key: string;
   /** Text of its `meta.json`. */
   readonly document: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly from: number;
 }
 
-/** Milliseconds after which a step is mentioned. Before anything is served, steps are mentioned at once. */
+/** Milliseconds after which a start is mentioned. The first one is mentioned at once. */
 const PROGRESS_MS = 400;
-/** Milliseconds before the first restart of a build that a call ended. Each further one waits twice as long. */
+/** Milliseconds before the first restart of a build whose process ended. Each further one waits twice as long. */
 const RESTART_MS = 250;
 const MAX_RESTART_MS = 30_000;
 /** Interval, in milliseconds, at which `.env` is checked, which no build reads. */
@@ -122,17 +119,21 @@ class DevSession {
   readonly #folder: string;
   readonly #builder: Builder;
   readonly #server: DevServer;
-  #machine: ReturnType<typeof newMachine<Build>>;
+  readonly #newest: NewestBuild<Build>;
   #fail: (error: unknown) => void = () => {};
   /** File with the address that is served. */
   #state: string | undefined;
   #document: string | undefined;
   #restartMs = RESTART_MS;
-  #compiled: Omit<Build, "key" | "env"> | undefined;
+  #compiled: BuilderRun["compiled"];
+  /** Time at which the change that leads to the next start began. */
+  #changedAt = performance.now();
   /** Aborts the project's own compiler if its run is no longer the newest one. */
   #judging: AbortController | undefined;
-  /** Step that may take long, with the timer after which it is mentioned. */
-  #progress: { readonly step: string; readonly timer: NodeJS.Timeout; isAnnounced: boolean } | undefined;
+  /** Whether the last run of the generator had errors or failed, so that the newest sources are not served. */
+  #isBehind = false;
+  #hasStarted = false;
+  #isStopping = false;
 
   constructor(options: DevOptions, folder: string) {
     this.#options = options;
@@ -144,7 +145,6 @@ class DevSession {
     });
     if (signed) ensureDevKeys(folder);
     this.#document = readMetaJson(root);
-    this.#machine = newMachine(inspect === undefined);
     this.#server = new DevServer({
       cwd: root,
       host: "127.0.0.1",
@@ -153,13 +153,20 @@ class DevSession {
       onLine: (line) => onEvent({ event: "line", line }),
       onSlow: (seconds) => onEvent({ event: "progress", step: "starting", seconds }),
       onBlocked: (seconds) => onEvent({ event: "blocked", seconds }),
-      onExit: (reason) => this.#input({ on: "ended", reason }),
-      onCut: () => {
-        setTimeout(() => this.#input({ on: "again" }), this.#restartMs).unref();
-        this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
-      },
+      onExit: (reason) => this.#ended(reason),
     });
-    this.#mention();
+    this.#newest = new NewestBuild<Build>(
+      {
+        isServing: () => this.#server.isServing,
+        start: (build) => this.#start(build),
+        cancelStart: () => this.#server.cancelStart(),
+      },
+      {
+        onServing: (build, url, isNew) => this.#served(build, url, isNew),
+        onFailed: (reason) => this.#failed(reason),
+      },
+    );
+    onEvent({ event: "progress", step: "building" });
     // The thread starts in the project's folder, where it finds the project's packages.
     this.#builder = new Builder({ project, compiledFolder: join(root, DEV_FOLDER, "dist") }, (message) =>
       this.#handle(message),
@@ -169,109 +176,59 @@ class DevSession {
   }
 
   async close(): Promise<void> {
-    this.#input({ on: "stop" });
+    this.#isStopping = true;
+    this.#newest.stop();
+    this.#removeState();
+    this.#judging?.abort();
+    unwatchFile(join(this.#options.project.root, ENV_FILE));
     await Promise.all([this.#builder.close(), this.#server.close()]);
   }
 
-  #input(input: Input<Build>): void {
-    const [machine, effects] = step(this.#machine, input);
-    this.#machine = machine;
-    if (input.on === "ended") this.#removeState();
-    for (const effect of effects) this.#carryOut(effect);
-    this.#mention();
-  }
-
-  #carryOut(effect: Effect<Build>): void {
-    switch (effect.do) {
-      case "start":
-        this.#start(effect.build).catch(this.#fail);
-        return;
-      case "cancel":
-        this.#server.cancelStart();
-        return;
-      case "report":
-        this.#report(effect.report);
-        return;
-      case "close":
-        this.#removeState();
-        this.#judging?.abort();
-        unwatchFile(join(this.#options.project.root, ENV_FILE));
-    }
-  }
-
-  /** Mentions a step: at once before anything was served, otherwise if it takes long. */
-  #mention(): void {
-    const phase = phaseOf(this.#machine);
-    const current = phase === "building" || phase === "starting" ? phase : undefined;
-    if (this.#progress?.step === current) return;
-    clearTimeout(this.#progress?.timer);
-    this.#progress = undefined;
-    if (current === undefined) return;
-    const { serving, fault } = this.#machine;
-    const isFirst = serving === undefined && fault === undefined;
-    const timer = setTimeout(() => announce(), PROGRESS_MS);
-    const progress = { step: current, timer, isAnnounced: false };
-    const announce = () => {
-      clearTimeout(timer);
-      progress.isAnnounced = true;
-      this.#options.onEvent({ event: "progress", step: current });
-    };
-    this.#progress = progress;
-    if (isFirst) announce();
-  }
-
-  #report(report: Report<Build>): void {
+  #served({ document }: Build, url: string, restarted: boolean): void {
     const { onEvent, signed } = this.#options;
-    if (report.state !== "serving") {
-      const { state: event, ...facts } = report;
-      onEvent({ event, ...facts } as DevEvent);
-      return;
-    }
-    const { url, isNew, isBehind } = report;
-    const { document, from } = report.build;
     this.#writeState(url);
-    const milliseconds = Math.round(performance.now() - from);
+    const milliseconds = Math.round(performance.now() - this.#changedAt);
     const tools = servedDocuments(document, url);
-    onEvent({ event: "serving", url, signed, tools, milliseconds, restarted: isNew, newest: !isBehind });
+    onEvent({ event: "serving", url, signed, tools, milliseconds, restarted, newest: !this.#isBehind });
+  }
+
+  #failed(reason: string): void {
+    this.#options.onEvent({ event: "failed", reason, serving: this.#server.isServing });
+  }
+
+  #ended(reason: string): void {
+    if (this.#isStopping) return;
+    this.#removeState();
+    this.#options.onEvent({ event: "ended", reason });
+    this.#changedAt = performance.now();
+    setTimeout(() => this.#newest.again().catch(this.#fail), this.#restartMs).unref();
+    this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
   }
 
   #handle(message: BuilderMessage): void {
-    if (this.#machine.isStopping) return;
-    switch (message.kind) {
-      case "begin":
-        this.#input({ on: "building" });
-        return;
-      case "unchanged":
-        // A run is not over while the project's own compiler judges it.
-        if (this.#judging === undefined) {
-          this.#input({ on: "unchanged", isAnnounced: this.#progress?.isAnnounced === true });
-        }
-        return;
-      case "failed":
-        this.#judging?.abort();
-        this.#judging = undefined;
-        this.#input({ on: "broken", reason: message.reason });
-        return;
-      case "run":
-        this.#judge(message);
+    if (this.#isStopping) return;
+    if (message.kind === "run") {
+      this.#judge(message);
+      return;
     }
+    this.#judging?.abort();
+    this.#isBehind = true;
+    this.#failed(message.reason);
   }
 
   /** Finishes a run after the project's own compiler has judged it, unless a newer run begins first. */
   #judge(run: BuilderRun): void {
     this.#judging?.abort();
     const judging = new AbortController();
+    this.#judging = judging;
     const judged = judgeDisputed(layoutOf(this.#options.project), run.diagnostics, judging.signal);
-    this.#judging = judged && judging;
     if (judged === undefined) {
       this.#finish(run);
       return;
     }
     judged
       .then((diagnostics) => {
-        if (judging.signal.aborted) return;
-        this.#judging = undefined;
-        this.#finish({ ...run, diagnostics });
+        if (!judging.signal.aborted) this.#finish({ ...run, diagnostics });
       })
       .catch(this.#fail);
   }
@@ -280,23 +237,22 @@ class DevSession {
     const { onEvent } = this.#options;
     const isGood = compiled !== undefined && !hasErrors(diagnostics);
     const changes = isGood ? this.#changesTo(compiled.document) : [];
-    const serving = this.#machine.serving !== undefined;
-    onEvent({ event: "run", diagnostics, wrote, milliseconds, changes, serving });
-    if (!isGood) {
-      this.#input({ on: "errors" });
-      return;
-    }
-    this.#compiled = { ...compiled, from: performance.now() - milliseconds };
-    this.#offer("built", this.#compiled);
+    onEvent({ event: "run", diagnostics, wrote, milliseconds, changes, serving: this.#server.isServing });
+    this.#isBehind = !isGood;
+    if (!isGood) return;
+    this.#compiled = compiled;
+    this.#changedAt = performance.now() - milliseconds;
+    this.#offer(compiled);
   }
 
   /** Serves the newest build with the current variables. */
   #renew(): void {
-    if (this.#compiled !== undefined) this.#offer("renewed", { ...this.#compiled, from: performance.now() });
+    this.#changedAt = performance.now();
+    if (this.#compiled !== undefined) this.#offer(this.#compiled);
   }
 
-  /** Passes a compiled project and its variables to the state machine. */
-  #offer(on: "built" | "renewed", compiled: Omit<Build, "key" | "env">): void {
+  /** Serves a compiled project with the current variables. */
+  #offer(compiled: Omit<Build, "key" | "env">): void {
     const { env: own, defaults, signed, leaders, project } = this.#options;
     this.#restartMs = RESTART_MS;
     const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(this.#folder, "config.json") } : {};
@@ -308,20 +264,25 @@ class DevSession {
       const { message, code } = error as NodeJS.ErrnoException;
       const reason = code === undefined ? message : `cannot read ${ENV_FILE}: ${code}`;
       if (error instanceof KeyFileError) this.#fail(error);
-      else this.#input({ on: "unready", of: on, reason });
+      else this.#failed(reason);
       return;
     }
     const env = { ...defaults, ...variables, ...config };
     const key = contentHash(JSON.stringify([compiled.files, compiled.entrypoint, env]));
-    this.#input({ on, build: { ...compiled, env, key } });
+    this.#newest.serve({ ...compiled, env, key }).catch(this.#fail);
   }
 
-  async #start({ files, entrypoint, env }: Build): Promise<void> {
-    const refused = this.#write(files);
-    const outcome = refused ?? (await this.#server.start(entrypoint, env, this.#options.portIn(env)));
-    if (outcome.state === "serving") this.#input({ on: "serving", url: outcome.url });
-    else if (outcome.state === "failed") this.#input({ on: "failed", reason: outcome.reason });
-    else this.#input({ on: "cancelled" });
+  async #start({ files, entrypoint, env }: Build): Promise<Started> {
+    const mention = () => {
+      if (!this.#isStopping) this.#options.onEvent({ event: "progress", step: "starting" });
+    };
+    const timer = setTimeout(mention, this.#hasStarted ? PROGRESS_MS : 0);
+    this.#hasStarted = true;
+    try {
+      return this.#write(files) ?? (await this.#server.start(entrypoint, env, this.#options.portIn(env)));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Writes the compiled files that differ from those on disk; returns the failure if that is not possible. */

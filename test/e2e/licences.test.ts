@@ -7,7 +7,7 @@
  */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { build } from "esbuild";
@@ -87,7 +87,8 @@ describe("licences", { concurrency: 3 }, () => {
       const { license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
       assert.ok(PERMISSIVE.includes(license), `${name}: the licence ${license} is not allowed`);
       assert.ok(notice?.includes(`  ${name} (${license})\n`), `NOTICE lacks ${name}`);
-      const text = `${name}\n\n${readFileSync(join(folder, "LICENSE"), "utf8")}`;
+      const file = readdirSync(folder).find((each) => each.startsWith("LICENSE")) ?? "";
+      const text = `${name}\n\n${readFileSync(join(folder, file), "utf8")}`;
       assert.ok(texts?.includes(text), `dist/page/licences.txt lacks ${name}: add it to .ci/build-page.mjs`);
     }
   });

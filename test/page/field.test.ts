@@ -32,9 +32,10 @@ test("an initial input has all required members, in order", () => {
       },
       known: { type: "string", examples: ["first"], default: "given" },
       data: { type: "string", contentEncoding: "base64" },
+      counts: { type: "object", additionalProperties: { type: "number" } },
       left: { type: "string" },
     },
-    ["big", "list", "pair", "choice", "either", "known", "data"],
+    ["big", "list", "pair", "choice", "either", "known", "data", "counts"],
     {
       Tree: {
         type: "object",
@@ -45,7 +46,7 @@ test("an initial input has all required members, in order", () => {
   );
   assert.equal(
     flat(printValue(fields.empty(fields.root))),
-    '{"big":5,"list":[{"kids":[]}],"pair":["",false],"choice":"a","either":{"k":"x"},"known":"given","data":""}',
+    '{"big":5,"list":[{"kids":[]}],"pair":["",false],"choice":"a","either":{"k":"x"},"known":"given","data":"","counts":{}}',
   );
 });
 
@@ -75,19 +76,16 @@ test("a changed schema keeps values that still fit, adds new members and removes
 });
 
 test("the branch of a union is the first that fits", () => {
-  const fields = input({
-    u: {
-      anyOf: [
-        { type: "object", properties: { kind: { const: "a" } }, required: ["kind"] },
-        { type: "object", properties: { kind: { const: "b" } }, required: ["kind"] },
-        { type: "null" },
-      ],
-    },
-  });
-  const union = fields.input.kind === "object" ? fields.field(fields.input.members[0]?.schema ?? new Map()) : undefined;
-  assert.ok(union?.kind === "union" && union.nullable && union.branches.length === 2);
-  assert.equal(fields.branchOf(parseValue('{"kind":"b"}'), union.branches), 1);
-  assert.equal(fields.branchOf(parseValue('{"kind":"c"}'), union.branches), 0);
+  const record = { type: "object", additionalProperties: { type: "number" } };
+  const kind = (name: string) => ({ type: "object", properties: { kind: { const: name } }, required: ["kind"] });
+  const union = new Fields(JSON.stringify({ anyOf: [kind("a"), kind("b"), record, { type: "null" }] }));
+  const field = union.input;
+  assert.ok(field.kind === "union" && field.nullable && field.branches.length === 3);
+  const branchOf = (text: string) => union.branchOf(parseValue(text), field.branches);
+  assert.deepEqual(['{"kind":"b"}', '{"n":1}', "{}", '{"kind":"c"}'].map(branchOf), [1, 2, 2, 0]);
+  const nested = new Fields(JSON.stringify({ anyOf: [{ anyOf: [kind("a"), kind("b")] }, record] }));
+  assert.ok(nested.input.kind === "union");
+  assert.equal(nested.branchOf(parseValue('{"n":1}'), nested.input.branches), 1);
 });
 
 test("integers are checked by their digits", () => {
@@ -109,17 +107,20 @@ test("secrets are hidden in the shown text, and kept when it is edited", () => {
       keys: { type: "array", items: secret },
       deep: { anyOf: [{ type: "number" }, { type: "object", properties: { key: secret }, required: ["key"] }] },
       plain: { type: "string" },
+      byName: { type: "object", additionalProperties: secret },
     },
     ["apiKey", "keys"],
     { Key: secret },
   );
-  const value = parseValue('{"apiKey":"a","maybe":null,"keys":["b",""],"deep":{"key":"c"},"plain":"d"}');
+  const value = parseValue(
+    '{"apiKey":"a","maybe":null,"keys":["b",""],"deep":{"key":"c"},"plain":"d","byName":{"n":"e"}}',
+  );
   const shown = fields.hidden(value);
   assert.equal(
     flat(printValue(shown)),
-    '{"apiKey":"••••••••","maybe":null,"keys":["••••••••",""],"deep":{"key":"••••••••"},"plain":"d"}',
+    '{"apiKey":"••••••••","maybe":null,"keys":["••••••••",""],"deep":{"key":"••••••••"},"plain":"d","byName":{"n":"••••••••"}}',
   );
-  assert.deepEqual(fields.secretsOf(value), ["a", "b", "c"]);
+  assert.deepEqual(fields.secretsOf(value), ["a", "b", "c", "e"]);
   assert.equal(printValue(fields.revealed(shown, value)), printValue(value));
   const edited = parseValue('{"apiKey":"new","keys":["••••••••","••••••••"],"plain":"e"}');
   assert.equal(flat(printValue(fields.revealed(edited, value))), '{"apiKey":"new","keys":["b",""],"plain":"e"}');

@@ -56,17 +56,18 @@ test("stops reading metadata at a limit", async () => {
   assert.equal(asked, 6);
 });
 
-test("reports a tool that cannot be read, and shows the others", async () => {
-  const url = await toolsAt(["good", "bad", "good"], (path) => (path === "good" ? meta("xyz.page.good@1") : "{}"));
+test("reports a tool that cannot be read, and one whose FQN another has, and shows the others", async () => {
+  const url = await toolsAt(["good", "bad", "same"], (path) => (path === "bad" ? "{}" : meta("xyz.page.good@1")));
   const { tools, problems } = await remoteServer(url, undefined);
   assert.deepEqual(
-    tools.map(({ view }) => view.fqn),
-    ["xyz.page.good@1"],
+    tools.map(({ view }) => view.url),
+    [`${url}/good`],
   );
   assert.deepEqual(
     problems.map(({ title }) => title),
-    [`${url}/bad is not shown`],
+    [`${url}/bad is not shown`, `${url}/same is not shown`],
   );
+  assert.equal(problems[1]?.text, `${url}/same has the same FQN as ${url}/good: xyz.page.good@1`);
 });
 
 test("shows the tools that a server lists, also if it answers /meta of every path", async () => {
@@ -76,18 +77,6 @@ test("shows the tools that a server lists, also if it answers /meta of every pat
   });
   const { tools, problems } = await remoteServer(url, undefined);
   assert.deepEqual([tools.map(({ view }) => view.url), problems], [[`${url}/a`], []]);
-});
-
-test("shows the first of two tools with the same FQN, and reports the other", async () => {
-  const url = await toolsAt(["a", "b"], () => meta("xyz.page.same@1"));
-  const { tools, problems } = await remoteServer(url, undefined);
-  assert.deepEqual(
-    tools.map(({ view }) => view.url),
-    [`${url}/a`],
-  );
-  assert.deepEqual(problems, [
-    { title: `${url}/b is not shown`, text: `${url}/b has the same FQN as ${url}/a: xyz.page.same@1` },
-  ]);
 });
 
 test("stops after a tool that does not answer", async () => {

@@ -14,11 +14,10 @@ function answer(status: number, code?: string): ExchangeView {
     response: status === 0 ? null : { status, headers: [], body },
     failure: status === 0 ? "ECONNRESET" : null,
     phases: [],
-    result: status === 200 ? { variant: "ok", json: "{}", stored: [] } : null,
+    result: status === 200 ? { variant: "ok", json: "{}" } : null,
     error: code === undefined ? null : { code, title: "", details: null, path: null, advice: "" },
-    inputHash: null,
-    nonce: null,
-    signatures: [],
+    signed: [],
+    signature: null,
     receipt: null,
   };
 }

@@ -7,19 +7,10 @@ import { toolsAt } from "../../http/tools-at.js";
 import { blockedText, type DevEvent } from "../dev-session.js";
 import { CallHistory, entryOf } from "./calls/call-history.js";
 import { Caller, type CallerOptions } from "./calls/calls.js";
-import { readStored } from "./calls/stored-value.js";
 import { contractView } from "./contract-view.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
-import type {
-  ExchangeReport,
-  HealthView,
-  LogEvent,
-  PageCall,
-  PageState,
-  ProblemView,
-  StoredContent,
-} from "./page-api.js";
+import type { ExchangeReport, HealthView, LogEvent, PageCall, PageState, ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { type PageAddress, type PageContent, PageServer } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
@@ -36,8 +27,6 @@ export interface PageOptions {
   /** Address of the page; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;
   readonly mcp?: PageContent["mcp"];
-  /** Address from which stored values are read. */
-  readonly aggregator?: () => string | undefined;
 }
 
 /** Maximum number of log lines sent to a newly opened page. */
@@ -75,8 +64,8 @@ export class DevelopmentPage {
       call: (request: PageCall) => this.#call(request),
       health: ({ fqn }: { readonly fqn: string }) => this.#health(fqn),
       report: ({ id }: { readonly id: string }) => this.#history.report(id),
-      read: (request: { readonly id: string; readonly index: number }) => this.#read(request),
-      contract: () => contractView(options.root, this.#metaJson),
+      contract: ({ fqn }: { readonly fqn: string }) =>
+        contractView(options.root, this.#metaJson, this.#tool(fqn).view.metadata),
       reload: () => (options.url === undefined ? undefined : this.#readRemote(options.url)),
     };
     this.#server = new PageServer({
@@ -136,7 +125,7 @@ export class DevelopmentPage {
         return this.#update({ problems: event.seconds === 0 ? [] : [problem] });
       }
       case "line": {
-        const line = logEvent(event.line, { root: this.#options.root, secrets: this.#secrets });
+        const line = logEvent(event.line, this.#secrets);
         if (line === undefined) return;
         this.#lines.push(line);
         if (this.#lines.length > MAX_LINES) this.#lines.shift();
@@ -206,12 +195,6 @@ export class DevelopmentPage {
     const report = await this.#caller.run(request, view, ports, this.#state.signed);
     this.#server.send("call", entryOf(report));
     return report;
-  }
-
-  #read({ id, index }: { readonly id: string; readonly index: number }): Promise<StoredContent> {
-    const stored = this.#history.report(id).exchange.result?.stored[index];
-    if (stored === undefined) throw new PageFault("the result has no such stored value");
-    return readStored(stored, this.#options.aggregator?.(), this.#secrets);
   }
 
   #openApiText(): string | undefined {

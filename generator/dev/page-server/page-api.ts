@@ -35,20 +35,15 @@ export interface ToolView {
   readonly timeoutMs: number;
   /** What the hints of the tool say. */
   readonly effects: readonly string[];
-  /** The schemas as text, because the order of their members is the order of the ports. */
+  /** The schema as text, so that its numbers keep their digits. */
   readonly inputSchema: string;
-  readonly outputSchema: string;
   /** A small valid input, as JSON text. */
   readonly sample: string;
   /** The complete metadata document. */
   readonly metadata: string;
-  readonly inputPorts: readonly PortView[];
-  readonly variants: readonly { readonly name: string; readonly ports: readonly PortView[] }[];
-}
-
-export interface PortView {
-  readonly name: string;
-  readonly many: boolean;
+  readonly inputPorts: readonly { readonly name: string; readonly many: boolean }[];
+  /** Names of the variants of the output. */
+  readonly variants: readonly string[];
 }
 
 export interface ProblemView {
@@ -122,10 +117,10 @@ export interface ExchangeView {
   readonly phases: readonly { readonly name: string; readonly ms: number }[];
   readonly result: ResultView | null;
   readonly error: ErrorView | null;
-  readonly inputHash: HashView | null;
-  /** 64 hex digits. */
-  readonly nonce: string | null;
-  readonly signatures: readonly SignatureView[];
+  /** Names and values of what was signed. Empty for an unsigned call. */
+  readonly signed: readonly (readonly [name: string, value: string])[];
+  /** Verdict about the tool's signature of a signed call; null for errors and unsigned calls. */
+  readonly signature: "verified" | "not verified" | "no key to verify it" | "absent" | null;
   /** Receipt of a verified result, without inputs (docs/receipts.md); null if the result contains a secret. */
   readonly receipt: string | null;
 }
@@ -142,21 +137,6 @@ export interface ResultView {
   readonly variant: string;
   /** `{"variant":{…}}`, indented. Numbers are printed as the server sent them. */
   readonly json: string;
-  /** Its stored values, which `read` fetches by their index. */
-  readonly stored: readonly StoredView[];
-}
-
-export interface StoredView {
-  readonly port: string;
-  readonly blobId: string;
-  /** SHA-256 that the result states: 64 hex digits. */
-  readonly sha256: string;
-}
-
-/** The beginning of a stored value whose bytes have the SHA-256 that the result states. */
-export interface StoredContent {
-  readonly text: string;
-  readonly bytes: number;
 }
 
 export interface ErrorView {
@@ -170,29 +150,6 @@ export interface ErrorView {
   readonly advice: string;
 }
 
-export interface HashView {
-  /** Hash that was signed: 64 hex digits. */
-  readonly hash: string;
-  /** Hash of the values in the sent body. Differs from `hash` if the body was changed after signing. */
-  readonly bodyHash: string;
-  /** The committed values by port. */
-  readonly ports: readonly {
-    readonly name: string;
-    readonly many: boolean;
-    readonly values: readonly { readonly text: string; readonly commitment: string }[];
-  }[];
-}
-
-export interface SignatureView {
-  readonly by: "leader" | "tool";
-  readonly header: string;
-  /** Parts that the signature covers, in hex. */
-  readonly covers: readonly { readonly name: string; readonly hex: string }[];
-  readonly verdict: "verified" | "not verified" | "no key to verify it" | "absent";
-  /** 64 hex digits; null if unknown. */
-  readonly key: string | null;
-}
-
 export interface HealthView {
   /** HTTP status; null if there was no answer. */
   readonly status: number | null;
@@ -201,15 +158,13 @@ export interface HealthView {
 }
 
 export interface ContractView {
-  /** Text about the contract that was compared with, or the reason why there is no comparison. */
+  /** Text about the contracts that were compared with, or the reason why there is no comparison. */
   readonly against: string;
-  readonly differences: readonly {
-    readonly tool: string;
-    readonly verdict: string;
-    readonly versions: string;
-    readonly changes: readonly { readonly kind: string; readonly port: string | null; readonly change: string }[];
-  }[];
+  /** The changes, as `svc-gen diff` prints them. */
+  readonly changes: string;
   readonly broken: boolean;
+  /** TypeScript declarations of the input and the output. */
+  readonly types: string;
 }
 
 /** A line of the server's log. */
@@ -219,19 +174,10 @@ export interface LogEvent {
   readonly text: string;
   /** Whether the level is warn or higher. */
   readonly alarms: boolean;
-  /** Error that the tool threw. */
-  readonly thrown: ThrownView | null;
+  /** Whether the line is about an exception, whose stack is in the text. */
+  readonly thrown: boolean;
   /** On the last line of a call: whether the answer came from the replay memory. */
   readonly replayed: boolean | null;
   /** On the last line of a call: milliseconds of each step, measured by the server. */
   readonly steps: Readonly<Record<string, number>> | null;
-}
-
-export interface ThrownView {
-  /** Type and message. */
-  readonly text: string;
-  /** Position in a source file of the project, such as `src/sum.ts:12:11`. */
-  readonly at: string | null;
-  /** Source lines around the position. */
-  readonly frame: string | null;
 }

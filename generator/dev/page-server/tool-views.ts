@@ -48,11 +48,10 @@ export function shownTool(document: string, url: string, hints: ToolHints = {}, 
         timeoutMs: timeout,
         effects: effectsOf(hints),
         inputSchema,
-        outputSchema,
         sample: sample ?? servedDocuments(`[${document}]`, url)[0]?.sample ?? "{}",
         metadata: document,
         inputPorts: ports.inputPorts,
-        variants: ports.outputVariants,
+        variants: ports.outputVariants.map(({ name }) => name),
       },
     };
   } catch (error) {

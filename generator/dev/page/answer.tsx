@@ -1,24 +1,14 @@
 /** The answer: status, result or error, and tabs with the exchange, signatures, log and contract. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { ErrorView, ExchangeReport, StoredContent, StoredView, ThrownView } from "../page-server/page-api.js";
+import { useEffect, useRef } from "preact/hooks";
+import type { ErrorView, ExchangeReport } from "../page-server/page-api.js";
 import { CHECKS } from "./checks-menu.js";
 import { ContractPanel } from "./contract-panel.js";
 import { ExchangePanel, SignaturesPanel } from "./exchange-panel.js";
 import { controlId } from "./form/form.js";
 import { classOf, msText } from "./history.js";
 import { LogPanel } from "./log-panel.js";
-import {
-  answerView,
-  called,
-  inputView,
-  loadContract,
-  logLines,
-  readStored,
-  running,
-  shown,
-  verdictText,
-} from "./store.js";
+import { answerView, called, inputView, loadContract, logLines, running, shown, verdictText } from "./store.js";
 import { Tabs } from "./tabs.js";
 import { Text } from "./text-box.js";
 
@@ -99,41 +89,13 @@ function Outcome({ report }: { readonly report: ExchangeReport }) {
   const { failure, error, result } = report.exchange;
   // The verdict of a check already explains the error.
   const isExpected = report.kind !== "call" && report.holds === true;
-  const thrown = linesOf(report).find((line) => line.thrown !== null)?.thrown;
+  const exception = linesOf(report).find(({ thrown }) => thrown);
   return (
     <>
       {failure !== null && <p class="problem box">{failure}</p>}
-      {thrown != null && <Thrown thrown={thrown} />}
-      {error !== null && thrown == null && !isExpected && <Problem error={error} />}
+      {exception !== undefined && <Text label="Exception" text={exception.text} caption="Exception" />}
+      {error !== null && exception === undefined && !isExpected && <Problem error={error} />}
       {result !== null && <Text label="Result" text={result.json} caption="Result" />}
-      {result?.stored.map((stored, index) => (
-        <Stored key={stored.blobId} stored={stored} read={() => readStored(report.id, index)} />
-      ))}
-    </>
-  );
-}
-
-/** A stored value, which is fetched on request. */
-function Stored({ stored, read }: { readonly stored: StoredView; readonly read: () => Promise<StoredContent> }) {
-  const [shown, show] = useState<StoredContent | string>();
-  const isText = typeof shown === "object";
-  return (
-    <>
-      <p class="row">
-        <button
-          type="button"
-          onClick={async () => {
-            show("Reading…");
-            show(await read().catch(({ message }: Error) => message));
-          }}
-        >
-          Read {stored.port}
-        </button>
-        <span role="status" class="hint">
-          {isText ? `✓ ${shown.bytes} bytes with the SHA-256 that the tool returned` : (shown ?? "stored value")}
-        </span>
-      </p>
-      {isText && <Text label={`Stored value ${stored.port}`} text={shown.text} />}
     </>
   );
 }
@@ -152,18 +114,7 @@ function Problem({ error: { path, details, advice } }: { readonly error: ErrorVi
   );
 }
 
-function Thrown({ thrown: { text, at, frame } }: { readonly thrown: ThrownView }) {
-  return (
-    <div class="box thrown">
-      <p>
-        <strong class="problem">{text}</strong> {at !== null && <code>{at}</code>}
-      </p>
-      {frame !== null && <Text label={`Source of ${at}`} text={frame} as="code" />}
-    </div>
-  );
-}
-
-/** Focuses the control at a path, or the nearest control that encloses it. */
+/** Focuses the control at a path, or the nearest control that encloses it. Shows the JSON if there is none. */
 function focusField(path: string): void {
   const focus = () => {
     for (let at = path; at !== ""; at = at.replace(/(?:\.?[^.[\]]+|\[[^\]]*\])$/, "")) {
@@ -173,6 +124,7 @@ function focusField(path: string): void {
       control.focus();
       return;
     }
+    inputView.value = "json";
   };
   if (inputView.value === "form") focus();
   else {

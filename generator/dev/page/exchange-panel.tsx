@@ -1,9 +1,9 @@
 /** The HTTP exchange of a call, and its hashes and signatures. */
 
-import type { BytesView, ExchangeReport, HashView, SignatureView } from "../page-server/page-api.js";
+import type { BytesView, ExchangeReport } from "../page-server/page-api.js";
 import { msText } from "./history.js";
 import { logLines } from "./store.js";
-import { Box, Copy, Text } from "./text-box.js";
+import { Box, Text } from "./text-box.js";
 
 interface PanelProps {
   readonly report: ExchangeReport | undefined;
@@ -44,12 +44,12 @@ export function ExchangePanel({ report }: PanelProps) {
         </tbody>
       </table>
       <h3>Request</h3>
-      <Headers line={request.line} headers={request.headers} />
+      <Pairs title={request.line} pairs={request.headers} />
       <Bytes key={`${report.id} request`} label="Request body" bytes={request.body} />
       {response !== null && (
         <>
           <h3>Response</h3>
-          <Headers line={`HTTP/1.1 ${response.status}`} headers={response.headers} />
+          <Pairs title={`HTTP/1.1 ${response.status}`} pairs={response.headers} />
           <Bytes key={`${report.id} response`} label="Response body" bytes={response.body} />
         </>
       )}
@@ -59,10 +59,18 @@ export function ExchangePanel({ report }: PanelProps) {
 
 export function SignaturesPanel({ report }: PanelProps) {
   if (report === undefined) return NO_CALL;
-  const { signatures, inputHash, nonce, receipt } = report.exchange;
-  if (signatures.length === 0) return <p class="hint">This call was not signed.</p>;
+  const { signature, signed, receipt } = report.exchange;
+  if (signed.length === 0) return <p class="hint">This call was not signed.</p>;
   return (
     <>
+      {signature !== null && (
+        <h3 class={signature === "verified" ? "good" : signature === "not verified" ? "bad" : ""}>
+          Signature of the tool: {signature}
+        </h3>
+      )}
+      <p class="hint">
+        The leader signs the input hash. The tool signs the leader's signature, the nonce and the output hash.
+      </p>
       {receipt !== null && (
         <p>
           <a download={`receipt-${report.id}.json`} href={`data:application/json,${encodeURIComponent(receipt)}`}>
@@ -70,54 +78,26 @@ export function SignaturesPanel({ report }: PanelProps) {
           </a>
         </p>
       )}
-      {signatures.map((each) => (
-        <Signature key={each.by} signature={each} />
-      ))}
-      {nonce !== null && (
-        <>
-          <h3>
-            Nonce <Copy text={nonce} label="nonce" />
-          </h3>
-          <p class="hex">{nonce}</p>
-          <p class="hint">Covered by the tool's signature, not by the leader's.</p>
-        </>
-      )}
-      {inputHash !== null && <InputHash hash={inputHash} />}
+      <Pairs title="Signed values" pairs={signed} />
     </>
   );
 }
 
-function Headers({
-  line,
-  headers,
-}: {
-  readonly line: string;
-  readonly headers: readonly (readonly [string, string])[];
-}) {
-  return (
-    <Box
-      label={`Headers of ${line}`}
-      copied={[line, ...headers.map((each) => each.join(": "))].join("\n")}
-      caption={line}
-    >
-      <Pairs pairs={headers} />
-    </Box>
-  );
-}
-
 /** Table of names and values. */
-function Pairs({ pairs }: { readonly pairs: readonly (readonly [name: string, value: string])[] }) {
+function Pairs({ title, pairs }: { readonly title: string; readonly pairs: readonly (readonly [string, string])[] }) {
   return (
-    <table>
-      <tbody>
-        {pairs.map(([name, value], i) => (
-          <tr key={i}>
-            <th scope="row">{name}</th>
-            <td class="hex">{value}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Box label={title} copied={[title, ...pairs.map((each) => each.join(": "))].join("\n")} caption={title}>
+      <table>
+        <tbody>
+          {pairs.map(([name, value], i) => (
+            <tr key={i}>
+              <th scope="row">{name}</th>
+              <td class="hex">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Box>
   );
 }
 
@@ -133,62 +113,5 @@ function Bytes({ label, bytes: { length, hex, text } }: { readonly label: string
       {text !== null && <Text label={`${label} as text`} text={text} />}
       {!hides && <Text label={`${label} as hex`} text={hex.replace(/../g, "$& ")} as="hex" />}
     </details>
-  );
-}
-
-function InputHash({ hash: { hash, bodyHash, ports } }: { readonly hash: HashView }) {
-  return (
-    <>
-      <h3>
-        Input hash <Copy text={hash} label="input hash" />
-      </h3>
-      <p class="hex">{hash}</p>
-      {bodyHash !== hash && <p class="problem">The hash of the values in the body differs: {bodyHash}</p>}
-      <Box
-        label="Hashed values"
-        copied={JSON.stringify(ports, null, 2)}
-        caption="SHA-256 of a domain prefix and, for each port in order, the SHA-256 of the text of each value"
-      >
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">port</th>
-              <th scope="col">hashed text</th>
-              <th scope="col">SHA-256</th>
-            </tr>
-          </thead>
-          <tbody>
-            {ports.flatMap(({ name, many, values }) =>
-              values.map(({ text, commitment }, i) => (
-                <tr key={`${name} ${i}`}>
-                  <th scope="row">{many ? `${name}[${i}]` : name}</th>
-                  <td class="hex">{text}</td>
-                  <td class="hex">{commitment}</td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
-      </Box>
-    </>
-  );
-}
-
-const MARKS = { verified: "✓", "not verified": "✗", "no key to verify it": "–", absent: "–" } as const;
-
-function Signature({ signature: { by, header, covers, verdict, key } }: { readonly signature: SignatureView }) {
-  return (
-    <>
-      <h3 class={verdict === "verified" ? "good" : verdict === "not verified" ? "bad" : ""}>
-        {MARKS[verdict]} signature of the {by}: {verdict}
-      </h3>
-      <Pairs
-        pairs={[
-          ["header", header],
-          ...covers.map(({ name, hex }) => [`covers ${name}`, hex] as const),
-          ...(key === null ? [] : [["public key", key] as const]),
-        ]}
-      />
-    </>
   );
 }

@@ -41,7 +41,7 @@ export function classOf({ fqn, status, outcome, kind, holds }: CallEntry): strin
   if (holds === false) return "bad";
   if (kind !== "call" && holds === true && status !== 200) return "expected";
   if (status !== 200) return "bad";
-  const first = state.value.tools.find((each) => each.fqn === fqn)?.variants[0]?.name;
+  const first = state.value.tools.find((each) => each.fqn === fqn)?.variants[0];
   return outcome === (first ?? outcome) ? "good" : "warn";
 }
 

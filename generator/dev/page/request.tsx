@@ -72,7 +72,7 @@ function Editor() {
     <>
       <textarea
         id="json"
-        class="editor"
+        class="editor hex"
         aria-label="JSON"
         spellcheck={false}
         autocomplete="off"

@@ -9,7 +9,6 @@ import type {
   HealthView,
   LogEvent,
   PageState,
-  StoredContent,
   ToolView,
 } from "../page-server/page-api.js";
 import { JsonFault, parseValue, printValue, type Value } from "./form/exact-json.js";
@@ -228,16 +227,18 @@ export function healthText({ status, failure }: HealthView): string {
   return `${status === 200 ? "✓" : "✗"} health ${status ?? failure}`;
 }
 
-/** Fetches a stored value of a result. */
-export function readStored(id: string, index: number): Promise<StoredContent> {
-  return post<StoredContent>("read", { id, index });
-}
-
+/** Loads the contract of the shown tool. */
 export async function loadContract(): Promise<void> {
+  const fqn = tool.value?.fqn;
   await noticing(async () => {
-    contract.value = await post<ContractView>("contract", {});
+    const view = await post<ContractView>("contract", { fqn });
+    if (tool.value?.fqn === fqn) contract.value = view;
   });
 }
+
+effect(() => {
+  if (tool.value !== undefined && answerView.peek() === "contract") void loadContract();
+});
 
 /** Reads the tools of the remote server and their health again. */
 export async function reload(): Promise<void> {
@@ -259,10 +260,8 @@ export function connect(): void {
     connected.value = false;
   });
   events.addEventListener("state", ({ data }: MessageEvent<string>) => {
-    const before = state.value;
     state.value = JSON.parse(data) as PageState;
     if (state.value.serving) void checkHealth();
-    if (before.tools !== state.value.tools && answerView.value === "contract") void loadContract();
   });
   events.addEventListener("history", ({ data }: MessageEvent<string>) => {
     history.value = JSON.parse(data) as readonly CallEntry[];

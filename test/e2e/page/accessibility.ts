@@ -1,8 +1,10 @@
 /** Findings of axe-core, at the widths that are tested. */
 
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { openPage } from "./browser.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -35,4 +37,14 @@ interface AxeResults {
 }
 
 /** Widths of the layouts of the page, from one column to three. */
-export const WIDTHS = [400, 900, 1600];
+const WIDTHS = [400, 900, 1600];
+
+/** Expects no finding, fault and foreign request at any width, after an act in a page of its own. */
+export async function expectAccessible(url: string, act: (page: Page) => Promise<void>): Promise<void> {
+  for (const width of WIDTHS) {
+    const { page, faults, foreign } = await openPage(url, { width });
+    await act(page);
+    assert.deepEqual([await findings(page), faults, foreign], [[], [], []], `${width} px`);
+    await page.context().close();
+  }
+}

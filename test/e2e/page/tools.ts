@@ -10,6 +10,10 @@ interface Place {
 }
 type Shape = { kind: "circle"; radius: number } | { kind: "square"; side: number; label?: string };
 interface Tree { name: string; children: Tree[] }
+interface Key {
+  /** @secret */
+  key: string;
+}
 interface Input {
   /** Exact, also beyond 2^53. @example 9007199254740993 */
   big: bigint;
@@ -32,6 +36,7 @@ interface Input {
   labels?: string[];
   /** @secret */
   apiKey?: string;
+  keys?: Record<string, Key>;
 }
 type Output = { ok: { big: bigint; when: Date; bytes: number; tags: string[]; text: string } } | { err: { reason: string } } | "nothing";
 

@@ -110,7 +110,7 @@ export class Caller {
     const key = kind === "wrong-key" ? randomBytes(32) : leader.key;
     const envelope = { ...laxEnvelope(inputPorts, texts), inputHash: hashOf(inputPorts, texts) };
     const request = signRequest(envelope, { ...leader, key }, this.#prefix());
-    const leaderKey = Buffer.from(prepareLeader(leader).key.publicKey);
+    const leaderKey = Buffer.from(prepareLeader({ ...leader, key }).key.publicKey);
     const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey, secrets };
     if (kind !== "tampered") return whole;
     const sentTexts = tampered(texts);

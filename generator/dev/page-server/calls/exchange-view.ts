@@ -1,8 +1,8 @@
 /** Data of an exchange for the page: bytes, hashes, signatures, result or error. */
 
 import { createHash } from "node:crypto";
-import { DOMAINS, prettyJson, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
-import { commitmentsOf, createReceipt, engine } from "svc-runtime/internal/inspect";
+import { prettyJson, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
+import { commitmentsOf, createReceipt } from "svc-runtime/internal/inspect";
 import {
   decodeResult,
   InputHasher,
@@ -11,7 +11,6 @@ import {
   type MetaSchema,
   outputHash,
   type PortShape,
-  type PublicKey,
   type SignedRequest,
   type ToolResult,
   verifyToolSignature,
@@ -19,7 +18,7 @@ import {
 import { type HttpExchange, headerOf } from "../../../http/exchange.js";
 import type { PortTexts } from "../../../invoke/port-texts.js";
 import { resultText } from "../../../invoke/result-text.js";
-import type { BytesView, ExchangeView, HashView, SignatureView, StoredView } from "../page-api.js";
+import type { BytesView, ExchangeView } from "../page-api.js";
 import { errorView, type FailedCall } from "./advice.js";
 import { hasSecret, withoutSecrets } from "./hidden-secrets.js";
 
@@ -33,7 +32,7 @@ export interface Prepared {
   /** Texts to hide in the request and the answer. */
   readonly secrets: readonly string[];
   readonly signed?: SignedRequest;
-  /** Public key that the allow-list should contain for this leader. */
+  /** Public key of the leader that signed. */
   readonly leaderKey?: Buffer;
 }
 
@@ -42,7 +41,7 @@ interface ViewOptions {
   readonly requestId: string;
   readonly ports: MetaSchema;
   readonly call: FailedCall;
-  readonly toolKey?: PublicKey | undefined;
+  readonly toolKey: string | undefined;
 }
 
 /** Maximum number of bytes of a body that are shown. */
@@ -56,7 +55,7 @@ export function exchangeView(done: HttpExchange, prepared: Prepared, options: Vi
   const { response } = done;
   const isResult = response?.status === 200 && headerOf(response, "content-type") === RESULT_CONTENT_TYPE;
   const decoded = isResult ? readResult(ports, response.body) : undefined;
-  const signed = signatures(done, prepared, options);
+  const signature = toolSignature(done, prepared, options);
   return {
     requestId,
     request: { line: done.line, headers: done.headers, body: bytesView(prepared.body, secrets) },
@@ -67,32 +66,25 @@ export function exchangeView(done: HttpExchange, prepared: Prepared, options: Vi
     phases: done.phases,
     result:
       typeof decoded === "object"
-        ? {
-            variant: decoded.tag,
-            json: withoutSecrets(prettyJson(resultText(decoded)), secrets),
-            stored: storedViews(decoded),
-          }
+        ? { variant: decoded.tag, json: withoutSecrets(prettyJson(resultText(decoded)), secrets) }
         : null,
     error:
       response !== undefined && !isResult
         ? errorView(Buffer.from(withoutSecrets(response.body.toString(), secrets)), call)
         : null,
-    inputHash: prepared.signed === undefined ? null : hashView(ports.inputPorts, prepared, prepared.signed),
-    nonce: prepared.signed === undefined ? null : hex(prepared.signed.nonce),
-    signatures: signed,
-    receipt: signed.some(({ by }) => by === "tool") ? receiptText(done, prepared, options, signed) : null,
+    signed: signedFacts(done, prepared, options),
+    signature,
+    receipt: signature === "verified" ? receiptText(done, prepared, options) : null,
   };
 }
 
-/** Receipt of a result whose signatures are both verified. */
+/** Receipt of a result with a verified signature. */
 function receiptText(
   { response }: HttpExchange,
-  { signed, signedTexts, secrets }: Prepared,
-  { fqn, ports, call: { headerPrefix } }: ViewOptions,
-  [leader, tool]: readonly SignatureView[],
+  { signed, signedTexts, leaderKey, secrets }: Prepared,
+  { fqn, ports, toolKey, call: { headerPrefix } }: ViewOptions,
 ): string | null {
-  const isVerified = leader?.verdict === "verified" && tool?.verdict === "verified";
-  if (!isVerified || !signed || !response || hasSecret(response.body, secrets)) return null;
+  if (!signed || !leaderKey || toolKey === undefined || !response || hasSecret(response.body, secrets)) return null;
   const names = new SignatureHeaders(headerPrefix);
   const receipt = createReceipt({
     ...signed,
@@ -101,12 +93,12 @@ function receiptText(
     headerPrefix,
     leaderId: signed.headers[names.leaderId] as string,
     leaderKeyId: signed.headers[names.leaderKeyId] as string,
-    leaderPublicKey: Buffer.from(leader.key as string, "hex"),
+    leaderPublicKey: leaderKey,
     ports: ports.inputPorts,
     commitments: commitmentsOf(valuesOf(ports.inputPorts, signedTexts)),
     bcs: response.body,
     toolSignature: Buffer.from(headerOf(response, names.toolSignature) as string, "base64url"),
-    toolPublicKey: Buffer.from(tool.key as string, "hex"),
+    toolPublicKey: Buffer.from(toolKey, "hex"),
   });
   return JSON.stringify(receipt);
 }
@@ -132,35 +124,31 @@ function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
   }
 }
 
-function storedViews({ ports }: ToolResult): StoredView[] {
-  return ports.flatMap(({ name, values }) =>
-    values.flatMap((value) =>
-      value.kind === "walrus"
-        ? [{ port: name, blobId: Buffer.from(value.blobId).toString("latin1"), sha256: hex(value.contentDigest) }]
-        : [],
-    ),
+/** What was signed: hashes, the nonce, and the keys that verify the signatures. */
+function signedFacts(
+  { response }: HttpExchange,
+  { signed, leaderKey, signedTexts, sentTexts, secrets }: Prepared,
+  { ports: { inputPorts }, toolKey }: ViewOptions,
+): (readonly [string, string])[] {
+  if (signed === undefined || leaderKey === undefined) return [];
+  const values = valuesOf(inputPorts, signedTexts);
+  const commitments = inputPorts.flatMap(({ name, many }, i) =>
+    (values[i] ?? []).slice(0, MAX_SHOWN_VALUES).map((bytes, item) => {
+      const text = withoutSecrets(Buffer.from(bytes).toString("utf8"), secrets).slice(0, 2000);
+      return [`SHA-256 of ${many ? `${name}[${item}]` : name}`, `${hex(sha256(bytes))} of ${text}`] as const;
+    }),
   );
-}
-
-function hashView(
-  ports: readonly PortShape[],
-  { signedTexts, sentTexts, secrets }: Prepared,
-  signed: SignedRequest,
-): HashView {
-  const values = valuesOf(ports, signedTexts);
-  const bodyHash = hashOf(ports, sentTexts);
-  return {
-    hash: hex(signed.inputHash),
-    bodyHash: hex(bodyHash),
-    ports: ports.map(({ name, many }, i) => ({
-      name,
-      many,
-      values: (values[i] ?? []).slice(0, MAX_SHOWN_VALUES).map((text) => ({
-        text: withoutSecrets(Buffer.from(text).toString("utf8"), secrets).slice(0, 2000),
-        commitment: sha256(text).toString("hex"),
-      })),
-    })),
-  };
+  const bodyHash = hex(hashOf(inputPorts, sentTexts));
+  const isChanged = bodyHash !== hex(signed.inputHash);
+  return [
+    ["input hash", hex(signed.inputHash)],
+    ...(isChanged ? [["hash of the values in the body", bodyHash] as const] : []),
+    ...commitments,
+    ["nonce", hex(signed.nonce)],
+    ["public key of the leader", leaderKey.toString("hex")],
+    ...(response?.status === 200 ? [["output hash", hex(outputHash(response.body))] as const] : []),
+    ...(toolKey === undefined ? [] : [["public key of the tool", toolKey] as const]),
+  ];
 }
 
 /**
@@ -182,47 +170,19 @@ function sha256(bytes: Uint8Array): Buffer {
   return createHash("sha256").update(bytes).digest();
 }
 
-function signatures(
+function toolSignature(
   { response }: HttpExchange,
-  { signed, leaderKey }: Prepared,
-  options: ViewOptions,
-): SignatureView[] {
-  if (signed === undefined || leaderKey === undefined) return [];
-  const names = new SignatureHeaders(options.call.headerPrefix);
-  const isLeaders = engine().verify(leaderKey, signed.inputHash, signed.leaderSignature);
-  const leader: SignatureView = {
-    by: "leader",
-    header: names.leaderSignature,
-    covers: [{ name: "input hash", hex: hex(signed.inputHash) }],
-    verdict: isLeaders ? "verified" : "not verified",
-    key: leaderKey.toString("hex"),
-  };
-  if (response?.status !== 200) return [leader];
-  const given = headerOf(response, names.toolSignature);
-  const { toolKey } = options;
-  const tool: SignatureView = {
-    by: "tool",
-    header: names.toolSignature,
-    covers: [
-      { name: "domain", hex: Buffer.from(DOMAINS.toolResponse).toString("hex") },
-      { name: "leader signature", hex: hex(signed.leaderSignature) },
-      { name: "nonce", hex: hex(signed.nonce) },
-      { name: "output hash", hex: hex(outputHash(response.body)) },
-    ],
-    verdict:
-      given === undefined
-        ? "absent"
-        : toolKey === undefined
-          ? "no key to verify it"
-          : isOfTool(toolKey, signed, response.body, given)
-            ? "verified"
-            : "not verified",
-    key: typeof toolKey === "string" ? toolKey : null,
-  };
-  return [leader, tool];
+  { signed }: Prepared,
+  { call: { headerPrefix }, toolKey }: ViewOptions,
+): ExchangeView["signature"] {
+  if (signed === undefined || response?.status !== 200) return null;
+  const given = headerOf(response, new SignatureHeaders(headerPrefix).toolSignature);
+  if (given === undefined) return "absent";
+  if (toolKey === undefined) return "no key to verify it";
+  return isOfTool(toolKey, signed, response.body, given) ? "verified" : "not verified";
 }
 
-function isOfTool(key: PublicKey, signed: SignedRequest, body: Buffer, header: string): boolean {
+function isOfTool(key: string, signed: SignedRequest, body: Buffer, header: string): boolean {
   const signature = Buffer.from(header, "base64url");
   return signature.length === 64 && verifyToolSignature(key, signed, body, signature);
 }

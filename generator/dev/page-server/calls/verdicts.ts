@@ -32,8 +32,8 @@ export function outcomeOf({ response, result, error }: ExchangeView): string {
 }
 
 /** For a valid call, only the signature of the result is judged. */
-function ofResult({ signatures }: ExchangeView): Verdict {
-  switch (signatures.find(({ by }) => by === "tool")?.verdict) {
+function ofResult({ signature }: ExchangeView): Verdict {
+  switch (signature) {
     case "verified":
       return { verdict: "the result has the tool's valid signature for this request", holds: true };
     case "not verified":

@@ -29,9 +29,9 @@ export function AnyJson({ id, describedBy, value, onValue }: Props) {
     <>
       <textarea
         id={id}
+        class="hex"
         aria-describedby={describedBy}
         aria-invalid={fault !== ""}
-        rows={Math.min(12, text.split("\n").length + 1)}
         spellcheck={false}
         value={text}
         onInput={({ currentTarget }) => read(currentTarget.value)}

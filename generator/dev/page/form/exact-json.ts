@@ -1,5 +1,6 @@
-/** JSON that preserves the digits of numbers and the order of members. */
+/** JSON that preserves the digits of numbers. */
 
+import { parse } from "lossless-json";
 import { MAX_DEPTH } from "svc-runtime/internal/protocol";
 
 /** A number, with its digits as written. */
@@ -20,76 +21,24 @@ export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** @throws JsonFault */
 export function parseValue(text: string): Value {
-  let at = 0;
-
-  function fail(what: string): never {
-    const before = text.slice(0, at).split("\n");
-    throw new JsonFault(`line ${before.length}, column ${(before.at(-1) ?? "").length + 1}: ${what}`);
+  try {
+    const parseNumber = (digits: string) => new Num(digits);
+    return withMaps(parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }));
+  } catch (error) {
+    const { message } = error as Error;
+    const position = / at position (\d+)$/.exec(message);
+    const before = text.slice(0, Number(position?.[1] ?? 0)).split("\n");
+    const column = (before.at(-1) ?? "").length + 1;
+    throw new JsonFault(`line ${before.length}, column ${column}: ${message.slice(0, position?.index)}`);
   }
-  const space = () => {
-    while (at < text.length && " \t\r\n".includes(text[at] as string)) at++;
-  };
-  const take = (sign: string) => {
-    space();
-    if (text[at] !== sign) return false;
-    at++;
-    return true;
-  };
+}
 
-  function string(): string {
-    const from = at;
-    for (at++; text[at] !== '"'; at++) {
-      if (at >= text.length) fail("unterminated string");
-      if (text[at] === "\\") at++;
-    }
-    at++;
-    try {
-      return JSON.parse(text.slice(from, at)) as string;
-    } catch {
-      at = from;
-      return fail("invalid string");
-    }
-  }
-
-  function list(depth: number): Value[] {
-    const items: Value[] = [];
-    if (take("]")) return items;
-    do items.push(value(depth));
-    while (take(","));
-    return take("]") ? items : fail("expected , or ]");
-  }
-
-  function object(depth: number): Map<string, Value> {
-    const members = new Map<string, Value>();
-    if (take("}")) return members;
-    do {
-      space();
-      if (text[at] !== '"') fail('expected a member name in "quotes"');
-      const name = string();
-      if (!take(":")) fail("expected :");
-      members.set(name, value(depth));
-    } while (take(","));
-    return take("}") ? members : fail("expected , or }");
-  }
-
-  function value(depth: number): Value {
-    if (depth > MAX_DEPTH) fail(`more than ${MAX_DEPTH} levels`);
-    if (take("{")) return object(depth + 1);
-    if (take("[")) return list(depth + 1);
-    if (text[at] === '"') return string();
-    const word = /^[^\s,\]}[{":]+/.exec(text.slice(at, at + 400))?.[0] ?? "";
-    if (word === "null" || word === "true" || word === "false") {
-      at += word.length;
-      return word === "null" ? null : word === "true";
-    }
-    if (!NUMBER.test(word)) fail(word === "" ? "expected a value" : "invalid value");
-    at += word.length;
-    return new Num(word);
-  }
-
-  const whole = value(0);
-  space();
-  return at < text.length ? fail("unexpected text after the value") : whole;
+/** Converts objects to maps, in which a name such as `constructor` is nothing special. */
+function withMaps(parsed: unknown, depth = 0): Value {
+  if (depth > MAX_DEPTH) throw new RangeError(`more than ${MAX_DEPTH} levels`);
+  if (typeof parsed !== "object" || parsed === null || parsed instanceof Num) return parsed as Value;
+  if (Array.isArray(parsed)) return parsed.map((item) => withMaps(item, depth + 1));
+  return new Map(Object.entries(parsed).map(([name, member]) => [name, withMaps(member, depth + 1)]));
 }
 
 /** Prints JSON indented by two spaces, with short lists on one line. */

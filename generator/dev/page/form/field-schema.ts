@@ -17,7 +17,9 @@ interface Facts {
 }
 
 export type FieldShape =
-  | { readonly kind: "text" | "date" | "bytes" | "boolean" | "json" | "null" }
+  | { readonly kind: "text" | "date" | "bytes" | "null" }
+  /** Edited as JSON text. `others` is the schema of the members of an object with an index signature. */
+  | { readonly kind: "json"; readonly others: Schema | undefined }
   | {
       readonly kind: "number";
       readonly integer: boolean;
@@ -137,8 +139,6 @@ export class Fields {
         return "";
       case "date":
         return new Date().toISOString();
-      case "boolean":
-        return false;
       case "number":
         return new Num(field.min !== undefined && field.min > 0n ? String(field.min) : "0");
       case "choice":
@@ -155,7 +155,9 @@ export class Fields {
           required.map(({ name, schema: own }) => [name, this.empty(own, level === 0 ? 1 : 0, level + 1)]),
         );
       }
-      default:
+      case "json":
+        return field.others === undefined ? null : new Map();
+      case "null":
         return null;
     }
   }
@@ -163,15 +165,14 @@ export class Fields {
   /** Whether a form for the schema can edit a value. Constraints are not checked. */
   fits(value: Value, schema: Schema, level = 0): boolean {
     const field = this.field(schema);
-    if (value === null) return field.nullable || field.kind === "null" || field.kind === "json";
+    const isUnknown = field.kind === "json" && field.others === undefined;
+    if (value === null) return field.nullable || field.kind === "null" || isUnknown;
     if (level > MAX_LEVELS * 4) return true;
     switch (field.kind) {
       case "text":
       case "date":
       case "bytes":
         return typeof value === "string";
-      case "boolean":
-        return typeof value === "boolean";
       case "number":
         return value instanceof Num;
       case "choice":
@@ -190,10 +191,13 @@ export class Fields {
               : (member === null && !required) || this.fits(member, own, level + 1);
           })
         );
+      case "json": {
+        const { others } = field;
+        if (others === undefined) return true;
+        return value instanceof Map && [...value.values()].every((member) => this.fits(member, others, level + 1));
+      }
       case "null":
         return false;
-      default:
-        return true;
     }
   }
 
@@ -217,26 +221,28 @@ export class Fields {
     if (field.kind === "list" && isList(value)) {
       return value.map((item, i) => inner(item, field.places[i] ?? field.item, i));
     }
-    if (field.kind !== "object" || !(value instanceof Map)) return value;
-    const schemas = new Map(field.members.map((member) => [member.name, member.schema]));
+    if ((field.kind !== "object" && field.kind !== "json") || !(value instanceof Map)) return value;
+    const own = field.kind === "object" ? field.members : [];
+    const schemas = new Map(own.map((member) => [member.name, member.schema]));
     const members = [...(value as ReadonlyMap<string, Value>)].map(([name, each]): [string, Value] => {
       return [name, inner(each, schemas.get(name) ?? field.others ?? NOTHING, name)];
     });
     return new Map(members);
   }
 
-  /** A copy of an input with its secrets hidden. */
-  hidden(value: Value): Value {
-    return this.mapSecrets(value, (secret) => (secret === "" ? "" : HIDDEN));
+  /** A copy of an input, or of a part of it, with its secrets hidden. */
+  hidden(value: Value, schema = this.root): Value {
+    return this.mapSecrets(value, (secret) => (secret === "" ? "" : HIDDEN), schema);
   }
 
-  /** A copy of an input whose hidden secrets are restored from `before`. */
-  revealed(value: Value, before: Value | undefined): Value {
-    return this.mapSecrets(value, (secret, path) => {
+  /** A copy of an input, or of a part of it, whose hidden secrets are restored from `before`. */
+  revealed(value: Value, before: Value | undefined, schema = this.root): Value {
+    const reveal = (secret: string, path: readonly ValueStep[]) => {
       if (secret !== HIDDEN) return secret;
       const known = valueAt(before, path);
       return typeof known === "string" ? known : "";
-    });
+    };
+    return this.mapSecrets(value, reveal, schema);
   }
 
   secretsOf(value: Value): string[] {
@@ -289,14 +295,14 @@ function shapeOf(schema: Schema, type: Value | undefined): FieldShape {
       const patterns = [...asSchema(schema.get("patternProperties")).values()];
       const rest = schema.get("additionalProperties");
       const others = rest instanceof Map ? rest : patterns.length > 0 ? asSchema(patterns[0]) : undefined;
-      if (members.length === 0 && others === undefined && rest !== false && !schema.has("properties"))
-        return { kind: "json" };
+      const isOpen = others !== undefined || (rest !== false && !schema.has("properties"));
+      if (members.length === 0 && isOpen) return { kind: "json", others };
       return { kind: "object", members, others };
     }
     case "array": {
       const places = listOf(schema.get("prefixItems")).map(asSchema);
       const max = numberOf(schema.get("maxItems")) ?? Number.POSITIVE_INFINITY;
-      if (!schema.has("items") && places.length === 0) return { kind: "json" };
+      if (!schema.has("items") && places.length === 0) return { kind: "json", others: undefined };
       return {
         kind: "list",
         item: asSchema(schema.get("items")),
@@ -313,10 +319,11 @@ function shapeOf(schema: Schema, type: Value | undefined): FieldShape {
     case "number":
       return { kind: "number", integer: type === "integer", ...bounds(schema) };
     case "boolean":
+      return { kind: "choice", values: [false, true] };
     case "null":
-      return { kind: type };
+      return { kind: "null" };
     default:
-      return { kind: "json" };
+      return { kind: "json", others: undefined };
   }
 }
 
@@ -392,48 +399,4 @@ export function branchName(fields: Fields, schema: Schema, i: number): string {
     definitionName(schema) ??
     (names.length === 0 ? `${i + 1}` : `{ ${names.slice(0, 4).join(", ")}${names.length > 4 ? ", …" : ""} }`)
   );
-}
-
-/** The TypeScript type of a schema, as an author would write it. */
-export function typeText(fields: Fields, schema: Schema, level = 0): string {
-  const name = definitionName(schema);
-  const field = fields.field(schema);
-  const inner = (each: Schema) => typeText(fields, each, level + 1);
-  const text = () => {
-    if (name !== undefined && level > 0) return name.split(".").at(-1) ?? name;
-    switch (field.kind) {
-      case "choice":
-        return field.values
-          .map((each) => (typeof each === "string" ? JSON.stringify(each) : choiceText(each)))
-          .join(" | ");
-      case "union":
-        return field.branches.map(inner).join(level === 0 ? "\n| " : " | ");
-      case "list": {
-        if (field.places.length > 0) return `[${field.places.map(inner).join(", ")}]`;
-        const item = inner(field.item);
-        return item.includes(" ") ? `(${item})[]` : `${item}[]`;
-      }
-      case "object": {
-        const members = field.members.map(
-          (each) =>
-            `${each.name}${each.required ? "" : "?"}: ${each.required ? inner(each.schema) : inner(each.schema).replace(/ \| null$/, "")}`,
-        );
-        if (field.others !== undefined) members.push(`[name: string]: ${inner(field.others)}`);
-        return members.length === 0 ? "{}" : `{ ${members.join("; ")} }`;
-      }
-      case "number":
-        return field.integer && /\bu?int64\b/.test(field.rules) ? "bigint" : "number";
-      case "date":
-        return "Date";
-      case "bytes":
-        return "Uint8Array";
-      case "json":
-        return "unknown";
-      case "text":
-        return "string";
-      default:
-        return field.kind;
-    }
-  };
-  return `${text()}${field.nullable && level > 0 && field.kind !== "null" ? " | null" : ""}`;
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { MAX_VALUES, pathText } from "svc-runtime/internal/protocol";
 import { draft, editValue, errorAt, fields, tool } from "../store.js";
 import { AnyJson } from "./any-json.js";
-import { isList, NUMBER, Num, replaceAt, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
+import { isList, NUMBER, Num, replaceAt, sameValue, type Value, type ValueStep } from "./exact-json.js";
 import { branchName, choiceText, type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
 
 export function controlId(path: string): string {
@@ -21,7 +21,7 @@ export function InputForm() {
   return (
     <form class="form" aria-label="Input" onSubmit={(event) => event.preventDefault()}>
       {root.members.length === 0 && <p class="hint">This tool has no input ports.</p>}
-      <Members members={root.members} others={root.others} value={value} path={[]} />
+      <Members members={root.members} value={value} path={[]} />
     </form>
   );
 }
@@ -33,39 +33,21 @@ function set(path: readonly ValueStep[], next: Value | undefined): void {
 
 interface MembersProps {
   readonly members: readonly FieldMember[];
-  readonly others: Schema | undefined;
   readonly value: ReadonlyMap<string, Value>;
   readonly path: readonly ValueStep[];
 }
 
-function Members({ members, others, value, path }: MembersProps) {
+function Members({ members, value, path }: MembersProps) {
   const known = new Set(members.map(({ name }) => name));
-  const shown = members.filter((member) => !isFixed(member, value));
-  const extra = [...value].filter(([name]) => !known.has(name));
+  const others = [...value.keys()].filter((name) => !known.has(name));
   return (
     <>
-      {shown.map(({ name, schema, required }) => (
-        <MemberField
-          key={name}
-          name={name}
-          schema={schema}
-          required={required}
-          value={value.get(name)}
-          path={[...path, name]}
-        />
-      ))}
-      {extra.map(([name, each]) => (
-        <OtherMember key={name} name={name} schema={others} value={each} path={path} />
-      ))}
-      {others !== undefined && (
-        <button
-          type="button"
-          class="small"
-          onClick={() => set([...path, freeName(value)], fields.value?.empty(others) ?? null)}
-        >
-          Add member{path.length > 0 ? ` to ${pathText(path)}` : ""}
-        </button>
-      )}
+      {members
+        .filter((member) => !isFixed(member, value))
+        .map((member) => (
+          <MemberField key={member.name} {...member} value={value.get(member.name)} path={[...path, member.name]} />
+        ))}
+      {others.length > 0 && <p class="hint">Only the JSON shows: {others.join(", ")}</p>}
     </>
   );
 }
@@ -75,41 +57,6 @@ function isFixed({ schema, name }: FieldMember, value: ReadonlyMap<string, Value
   const field = fields.value?.field(schema);
   const own = value.get(name);
   return field?.kind === "choice" && field.values.length === 1 && own !== undefined && sameValue(own, field.values[0]);
-}
-
-function freeName(value: ReadonlyMap<string, Value>): string {
-  let number = value.size + 1;
-  while (value.has(`name${number}`)) number++;
-  return `name${number}`;
-}
-
-/** A member of an index signature, or one that the schema does not declare. */
-function OtherMember({
-  name,
-  schema,
-  path,
-  value,
-}: ValueProps & { readonly name: string; readonly schema: Schema | undefined }) {
-  const own = [...path, name];
-  const rename = (next: string) => {
-    const before = valueAt(draft.value?.value, path);
-    if (next === "" || next === name || !(before instanceof Map) || before.has(next)) return;
-    const members = [...(before as ReadonlyMap<string, Value>)];
-    set(path, new Map(members.map(([each, member]) => [each === name ? next : each, member])));
-  };
-  return (
-    <div class="member other">
-      <label>
-        <span class="hint">name</span>
-        <input value={name} onChange={(event) => rename(event.currentTarget.value)} />
-      </label>
-      {schema === undefined && <p class="problem">the tool does not declare this member</p>}
-      <FieldOf schema={schema ?? new Map()} value={value} path={own} label={name} />
-      <button type="button" class="small" onClick={() => set(own, undefined)}>
-        Remove {pathText(own)}
-      </button>
-    </div>
-  );
 }
 
 /** A value of the input, and its path. */
@@ -232,7 +179,7 @@ function FieldOf({ schema, value, path, label }: FieldProps) {
   return (
     <div class={invalid ? "field invalid" : "field"}>
       <label for={controlId(at)}>{label}</label>
-      <Control field={field} value={value} path={path} invalid={invalid || problem !== undefined} />
+      <Control field={field} schema={schema} value={value} path={path} invalid={invalid || problem !== undefined} />
       <Notes field={field} path={at} problem={problem} />
       {examples}
     </div>
@@ -240,7 +187,7 @@ function FieldOf({ schema, value, path, label }: FieldProps) {
 }
 
 function ObjectBody({ field, value, path, schema }: BodyProps<"object"> & { readonly schema: Schema }) {
-  if (value instanceof Map) return <Members members={field.members} others={field.others} value={value} path={path} />;
+  if (value instanceof Map) return <Members members={field.members} value={value} path={path} />;
   return <Misfit path={path} schema={schema} />;
 }
 
@@ -343,7 +290,10 @@ function UnionBody({ field, value, path, label }: BodyProps<"union"> & FieldProp
   );
 }
 
-function Control({ field, value, path, invalid }: BodyProps<Field["kind"]> & { readonly invalid: boolean }) {
+type ControlProps = BodyProps<Field["kind"]> & { readonly schema: Schema; readonly invalid: boolean };
+
+function Control({ field, schema, value, path, invalid }: ControlProps) {
+  const all = fields.value;
   const at = pathText(path);
   const common = { id: controlId(at), "aria-describedby": `${controlId(at)}:notes`, "aria-invalid": invalid };
   const text = value == null ? "" : choiceText(value);
@@ -353,17 +303,6 @@ function Control({ field, value, path, invalid }: BodyProps<Field["kind"]> & { r
       set(path, currentTarget.value),
   };
   switch (field.kind) {
-    case "boolean":
-      return (
-        <select {...common} onChange={(event) => set(path, event.currentTarget.value === "true")}>
-          <option value="true" selected={value === true}>
-            true
-          </option>
-          <option value="false" selected={value !== true}>
-            false
-          </option>
-        </select>
-      );
     case "choice": {
       const chosen = field.values.findIndex((each) => choiceText(each) === text);
       return (
@@ -423,18 +362,14 @@ function Control({ field, value, path, invalid }: BodyProps<Field["kind"]> & { r
       if (field.secret) {
         return <input {...common} {...typed} type="password" autocomplete="new-password" />;
       }
-      return text.includes("\n") || text.length > 60 ? (
-        <textarea {...common} {...typed} rows={4} />
-      ) : (
-        <input {...common} {...typed} autocomplete="off" />
-      );
+      return <textarea {...common} {...typed} rows={1} autocomplete="off" />;
     default:
       return (
         <AnyJson
           id={common.id}
           describedBy={common["aria-describedby"]}
-          value={value ?? null}
-          onValue={(next) => set(path, next)}
+          value={all?.hidden(value ?? null, schema) ?? null}
+          onValue={(next) => set(path, all?.revealed(next, value, schema))}
         />
       );
   }
