@@ -121,7 +121,7 @@ export default defineConfig({
             boostDocument: (id, term) => {
               if (/^\/docs\/diagnostics\b/.test(id)) return /\d/.test(term) ? 3 : 0.5;
               if (/^\/docs\/(?:commands|settings)\b/.test(id)) return 3;
-              return /^\/(?:docs\/reference\/|CHANGELOG|ARCHITECTURE)/.test(id) ? 0.2 : 1;
+              return /^\/(?:docs\/reference\/|CHANGELOG|ARCHITECTURE|DECISIONS)/.test(id) ? 0.2 : 1;
             },
           },
         },

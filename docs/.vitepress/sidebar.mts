@@ -65,6 +65,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       page("Protocol", "docs/protocol"),
       page("Architecture", "ARCHITECTURE"),
+      page("Decisions", "DECISIONS"),
       page("Replay store", "docs/replay-store"),
       page("Benchmarks", "docs/benchmarks"),
       page("Packages and versions", "VERSIONING"),
