@@ -156,7 +156,7 @@ export class InvokeService {
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
       if (auth !== undefined) load.countCall(auth.leaderId); // 429
-      account = load.bodyBytes.open(auth?.leaderId ?? request.connection, length); // 503
+      account = load.bodyBytes.open(holderOf(request, auth), length); // 503
       const body = await request.readBody(length, account); // 408, 503
       seen?.done("body");
       return await (auth === undefined ? this.#unsigned(call, body) : this.#authenticated(call, auth, body));
@@ -300,7 +300,7 @@ export class InvokeService {
     inputBytes: number,
   ): Promise<() => void> {
     const { load } = this;
-    const holder = auth?.leaderId ?? request.connection;
+    const holder = holderOf(request, auth);
     const held = [load.runs.enter(holder)];
     const leave = () => {
       for (const giveBack of held) giveBack();
@@ -359,7 +359,7 @@ export class InvokeService {
   }
 
   #answerMemory({ request }: Handled, { auth }: Call): Holding {
-    return this.load.httpAnswers.open(auth?.leaderId ?? request.connection);
+    return this.load.httpAnswers.open(holderOf(request, auth));
   }
 
   /**
@@ -517,4 +517,9 @@ function errorReplyOf(status: number, body: Uint8Array, code: string | undefined
   const later = status === 503 || status === 429;
   const after = later ? ["retry-after", `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`] : [];
   return { status, code, headers: [...JSON_HEADERS, ...after], body };
+}
+
+/** Whose share of the limits a call uses: its leader's, or that of the connection if the call is not signed. */
+function holderOf({ connection }: InvokeRequest, auth: AuthContext | undefined): string | object {
+  return auth?.leaderId ?? connection;
 }

@@ -54,9 +54,6 @@ export class Segment {
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
   used = 0;
-  /** Number of records in the index, and the completion time of the last record. */
-  live = 0;
-  lastAt = 0;
   next: Segment | undefined;
 
   constructor(

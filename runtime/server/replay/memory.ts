@@ -176,8 +176,7 @@ class ToolEntries {
     }
     const at = segment.used / 8;
     segment.used += size;
-    segment.doubles[at] = segment.lastAt = this.arena.now();
-    segment.live++;
+    segment.doubles[at] = this.arena.now();
     segment.words[at * 2 + KIND] = this.arena.kindNumber(answer, caller);
     segment.words[at * 2 + LENGTH] = length;
     segment.bytes.write(key, at * 8 + KEY, "latin1");
@@ -216,7 +215,6 @@ class ToolEntries {
     this.#index.delete(key);
     this.arena.bytes -= INDEX_BYTES;
     const segment = this.arena.segment(position);
-    segment.live--;
     this.arena.records--;
     const { words } = segment;
     const at = (position & 8191) * 2;

@@ -271,7 +271,7 @@ export class TypeSources {
     const declarations: readonly ts.Node[] = symbol?.declarations ?? [];
     const own = this.#typeOf(at);
     if (own === type || declarations.includes(node)) return true;
-    // The types of a readonly list and of its syntax without \`readonly\` differ.
+    // The types of a readonly list and of its syntax without `readonly` differ.
     const isList = [this.#checker.isArrayType, this.#checker.isTupleType].some((is) => is(own) && is(type));
     if (environment.size > 0) {
       return (
