@@ -13,11 +13,5 @@ export function messageAndPlace(layout: Layout, { file, start, length, messageTe
 export function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: number): Place {
   const { line, character } = file.getLineAndCharacterOfPosition(start);
   const source = file.text.slice(file.getPositionOfLineAndCharacter(line, 0)).split(/\r?\n/, 1)[0] ?? "";
-  const known = displayPaths.get(file);
-  const name = known?.root === layout.root ? known.name : displayPath(layout, file.fileName);
-  displayPaths.set(file, { root: layout.root, name });
-  return { file: name, line: line + 1, column: character + 1, length, source };
+  return { file: displayPath(layout, file.fileName), line: line + 1, column: character + 1, length, source };
 }
-
-/** Display paths of files, with the root that they are relative to: projects share library files. */
-const displayPaths = new WeakMap<ts.SourceFile, { readonly root: string; readonly name: string }>();

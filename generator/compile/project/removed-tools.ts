@@ -8,15 +8,11 @@ import type { Layout } from "./layout.js";
 /** @param present FQNs of the tools of the project */
 export function removedTools({ root }: Layout, present: readonly string[]): Diagnostic[] {
   const known = new Set(present);
-  return fqnsOf(readJsonFile(join(root, "meta.json")))
-    .filter((fqn) => !known.has(fqn))
-    .map((fqn) => diagnostic("SVC106", {}, fqn));
-}
-
-/** FQNs in a meta.json of svc-gen; empty for any other JSON. */
-function fqnsOf(listed: unknown): string[] {
-  return [listed]
+  // Any JSON may be in the file, if svc-gen did not write it.
+  return [readJsonFile(join(root, "meta.json"))]
     .flat()
     .map((each) => (Object(each) as { readonly fqn?: unknown }).fqn)
-    .filter((fqn) => typeof fqn === "string");
+    .filter((fqn) => typeof fqn === "string")
+    .filter((fqn) => !known.has(fqn))
+    .map((fqn) => diagnostic("SVC106", {}, fqn));
 }
