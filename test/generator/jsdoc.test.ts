@@ -511,6 +511,40 @@ test("the tag of a constraint in a comment that is not a JSDoc comment is report
   );
 });
 
+test("@additionalProperties applies to types that are derived from its type", () => {
+  const types = ["Base", "Heir", "Partial<Base>", "Pick<Base, 'a'>", "Base & { b: string }"];
+  const { schemas, said } = schemasOf(
+    `{ ${types.map((type, i) => `p${i}: ${type};`).join(" ")} }`,
+    `/** @additionalProperties false */\ninterface Base { a: string }
+    interface Heir extends Base { c: string }`,
+  );
+  assert.deepEqual(said, []);
+  for (const text of Object.values(schemas)) assert.match(text, /"additionalProperties":false/);
+});
+
+test("a description without tags is read on the line of its member, and refused behind another one", () => {
+  const input =
+    "{ /** The a. */ a: string; /**\n * The {@link b}.\n * Two lines. */ b: bigint; c: { /** Inside. */ d: 1 }; }";
+  const output = "{ /** Went well. */ ok: { /** The e. */ e: string } }";
+  const project = new ToolProject({
+    "src/a.ts": toolSource("A", input, output),
+    "src/b.ts": toolSource(
+      "B",
+      "Narrow",
+      '"done"',
+      "interface Wide {\n  /** Wide. */\n  a: string | number;\n}\ninterface Narrow extends Wide { /** Narrow. */ a: string }",
+    ),
+  });
+  const meta = project.build()["meta.json"] ?? "";
+  for (const text of ["The a.", "The {@link b}.\\nTwo lines.", "Inside.", "Went well.", "The e.", "Narrow."]) {
+    assert.ok(meta.includes(`"description": "${text}"`), text);
+  }
+  assert.ok(!meta.includes("Wide."));
+  assert.deepEqual(reportsOf("{\n  a: string; /** About a. */\n  b: string;\n}"), [
+    "SVC147 A.Input.b 4 /** About a. */: ",
+  ]);
+});
+
 test("@default is published and never filled in, in both modes", () => {
   const type = "{\n /** @default 10 */\n limit?: number; deep: {\n /** @default x */\n at?: string } }";
   const { contract } = schemasOf(type);

@@ -142,7 +142,7 @@ export interface IdleComment extends ts.TextRange {
 
 /**
  * Comments around a member or alias whose tags have no effect. TypeScript attaches a comment on the line of the previous
- * token to nothing.
+ * token to nothing; {@link inlineDescription} reads the description of a member there.
  */
 export function idleComments(declaration: ts.Node): readonly IdleComment[] {
   const { text } = declaration.getSourceFile();
@@ -151,7 +151,7 @@ export function idleComments(declaration: ts.Node): readonly IdleComment[] {
   const behind = ends.flatMap((end) => ts.getTrailingCommentRanges(text, end) ?? []);
   const before = ts.isTypeAliasDeclaration(declaration) ? [] : commentsBefore(declaration);
   const detached = [
-    ...before.filter((comment) => isJSDoc(text, comment)),
+    ...before.filter((comment) => isJSDoc(text, comment) && plainDescription(declaration, comment) === undefined),
     ...behind.filter((comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end))),
   ];
   const above = ts.getLeadingCommentRanges(text, declaration.pos) ?? [];
@@ -179,6 +179,14 @@ function isJSDoc(text: string, { pos, end }: ts.CommentRange): boolean {
   return text.startsWith("/**", pos) && end - pos > "/***/".length;
 }
 
+/** Description before a declaration on the same line, where TypeScript does not attach it. */
+function inlineDescription(declaration: ts.Node): string {
+  const { text } = declaration.getSourceFile();
+  const comments = commentsBefore(declaration).filter((comment) => isJSDoc(text, comment));
+  const texts = comments.map((comment) => plainDescription(declaration, comment) ?? "");
+  return texts.filter((each) => each !== "").join("\n");
+}
+
 /** Comments before a declaration that begin on the line of the previous token. */
 function commentsBefore(declaration: ts.Node): readonly ts.CommentRange[] {
   const { text } = declaration.getSourceFile();
@@ -186,10 +194,20 @@ function commentsBefore(declaration: ts.Node): readonly ts.CommentRange[] {
   return comments.filter(({ end }) => end <= declaration.getStart());
 }
 
+/** Text of a comment without tags that ends on the line of the declaration; undefined for other comments. */
+function plainDescription(declaration: ts.Node, { pos, end }: ts.CommentRange): string | undefined {
+  const { text } = declaration.getSourceFile();
+  if (/[\r\n]/.test(text.slice(end, declaration.getStart()))) return undefined;
+  const alone = ts.createSourceFile("comment.ts", `${text.slice(pos, end)}\nlet x;`, ts.ScriptTarget.ESNext, true);
+  const [doc] = alone.statements.flatMap((statement) => ts.getJSDocCommentsAndTags(statement)).filter(ts.isJSDoc);
+  return doc === undefined || doc.tags !== undefined ? undefined : (ts.getTextOfJSDocComment(doc.comment) ?? "");
+}
+
 /** Description of a declaration, with its links as they are written. */
 function descriptionOf(node: ts.Node): string {
-  const texts = ts
-    .getJSDocCommentsAndTags(node)
+  const blocks = ts.getJSDocCommentsAndTags(node);
+  if (blocks.length === 0) return inlineDescription(node);
+  const texts = blocks
     .filter((block) => ts.isJSDoc(block) || ts.isJSDocParameterTag(block))
     .map(({ comment = "" }) =>
       typeof comment === "string"
@@ -284,6 +302,8 @@ function parseText(text: string): Json {
   const value = parseJsonOrText(text);
   return value === null || typeof value === "string" ? value : text;
 }
+
+export const NO_COMMENT = parseComment("", []);
 
 /** Annotations as keywords. An outer comment overrides an inner one. */
 export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {

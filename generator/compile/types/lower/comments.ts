@@ -6,8 +6,17 @@ import { distinctShapes, isNever, partsOf, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { conflictingTags, constrain, isSecret, uncheckedFormat } from "../constraints.js";
 import { enumMembers } from "../declared-order.js";
-import { annotate, type Comment, type Comments, type Constraint, endOfTag, idleComments } from "../jsdoc.js";
+import {
+  annotate,
+  type Comment,
+  type Comments,
+  type Constraint,
+  endOfTag,
+  idleComments,
+  NO_COMMENT,
+} from "../jsdoc.js";
 import { slowPart } from "../slow-patterns.js";
+import { MAX_DEPTH, type MappedType } from "../type-syntax.js";
 import type { Lowering, Use, Where } from "./lowering.js";
 
 const { TypeFlags } = ts;
@@ -237,13 +246,41 @@ export function reportSecrets(lowering: Lowering, root: Shape): void {
 
 export function addTypeComment<S extends Shape>(lowering: Lowering, shape: S, type: ts.Type, use: Use): S {
   if (isNever(shape)) return shape;
+  const closing = closingTag(lowering, type, 0);
+  const closed =
+    closing === undefined
+      ? shape
+      : (addConstraints(lowering, shape, { ...NO_COMMENT, constraints: [closing] }, use, true) as S);
   const symbol = type.getSymbol();
-  if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
+  if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return closed;
   const comment = lowering.types.comments.of(symbol);
   // Constraints do not change the kind of a shape.
-  const documented = addComment(lowering, shape, comment, use) as S;
+  const documented = addComment(lowering, closed, comment, use) as S;
   if (comment.notSecret) lowering.notSecret.add(documented);
   return documented;
+}
+
+/** The `@additionalProperties` of an object type: its own, or else of a type that it derives from. */
+function closingTag(lowering: Lowering, type: ts.Type, depth: number): Constraint | undefined {
+  const { comments } = lowering.types;
+  const isClosing = ({ tag }: Constraint) => tag === "additionalProperties";
+  const own = [type.aliasSymbol, type.getSymbol()]
+    .flatMap((symbol) => (symbol === undefined ? [] : comments.of(symbol).constraints))
+    .find(isClosing);
+  if (own !== undefined || depth > MAX_DEPTH) return own;
+  const { target = type } = type as Partial<ts.TypeReference>;
+  // Sets `modifiersType`.
+  lowering.checker.getPropertiesOfType(type);
+  const { modifiersType: source } = type as MappedType;
+  const origins = type.isIntersection()
+    ? type.types
+    : target.isClassOrInterface()
+      ? lowering.checker.getBaseTypes(target)
+      : source === undefined
+        ? []
+        : [source];
+  const found = origins.flatMap((each) => closingTag(lowering, each, depth + 1) ?? []);
+  return found.find(({ text }) => text === "false") ?? found[0];
 }
 
 /** Comment with the values that its tags have for this shape. */
