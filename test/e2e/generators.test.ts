@@ -19,6 +19,7 @@ import { shellEnv } from "./packages.js";
 
 const PAGE = join(REPOSITORY, "docs/openapi.md");
 const CACHE = join(REPOSITORY, "node_modules/.cache/generators");
+const NOT_TRIED = "| NSwag, Kiota | OpenAPI | not tried: they need .NET | – | – | – |\n";
 const [START, END] = ["<!-- generators -->\n", "<!-- /generators -->"];
 
 const TOOL = `import { StatusCode, SvcTool } from "svc-runtime";
@@ -79,6 +80,7 @@ cat > $OUT/call.ts <<'END'
 import { stringify } from "lossless-json";
 declare const process: { env: Record<string, string> };
 const { CALL = "", URL: url = "" } = process.env;
+const headers = { "content-type": "application/json" };
 ${program}
 if (!result || !("ok" in result)) throw new Error(stringify(result));
 console.log(stringify(result.ok));
@@ -92,6 +94,10 @@ const writes = (file: string) => {
   const block = new RegExp(`^\`\`\`\\w+ file=${file}\\n([^]*?)^\`\`\`$`, "m");
   return `cat > $OUT/${file} <<'END'\n${block.exec(readFileSync(PAGE, "utf8"))?.[1]}END\n`;
 };
+
+const INSTALL_OPENAPI_GENERATOR =
+  "mvn -q dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.14.0 -DoutputDirectory=$PWD";
+const OPENAPI_GENERATOR = "java -jar openapi-generator-cli-7.14.0.jar generate -i $OPENAPI -o $OUT";
 
 const ROWS: readonly Row[] = [
   {
@@ -111,10 +117,18 @@ client.setConfig({ baseUrl: url });
 const { data: result } = await xyzTestEchoV1Invoke({ body: ${CALL} });`),
   },
   {
+    ...{ name: "orval", version: "7.13.2", reads: "OpenAPI" },
+    install: npm("orval@7.13.2"),
+    generate: `echo 'const { OPENAPI, OUT, URL: baseUrl } = process.env;
+module.exports = { tool: { input: OPENAPI, output: { client: "fetch", target: OUT + "/client.ts", baseUrl } } };' > $OUT/orval.config.js
+node_modules/.bin/orval --config $OUT/orval.config.js`,
+    ...typescript(`import { xyzTestEchoV1Invoke } from "./client.js";
+const { data: result } = await xyzTestEchoV1Invoke(${CALL}, { headers });`),
+  },
+  {
     ...{ name: "openapi-generator, Java", version: "7.14.0", reads: "OpenAPI" },
-    install: "mvn -q dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.14.0 -DoutputDirectory=$PWD",
-    generate:
-      "java -jar openapi-generator-cli-7.14.0.jar generate -i $OPENAPI -o $OUT -g java --type-mappings integer=Long",
+    install: INSTALL_OPENAPI_GENERATOR,
+    generate: `${OPENAPI_GENERATOR} -g java --type-mappings integer=Long`,
     compile: `cd $OUT && cat > src/main/java/Call.java <<'END'
 import org.openapitools.client.*;
 import org.openapitools.client.api.*;
@@ -131,6 +145,14 @@ public class Call {
 END
 mvn -q -DskipTests compile dependency:build-classpath -Dmdep.outputFile=classpath.txt`,
     ...{ call: "java -cp $OUT/target/classes:$(cat $OUT/classpath.txt) Call", integer: /private (\w+) id;/ },
+  },
+  {
+    ...{ name: "openapi-generator, `typescript-fetch`", version: "7.14.0", reads: "OpenAPI" },
+    install: INSTALL_OPENAPI_GENERATOR,
+    generate: `${OPENAPI_GENERATOR} -g typescript-fetch`,
+    ...typescript(`import { Configuration, XyzTestEcho1Api, XyzTestEchoV1InputFromJSON } from "./index.js";
+const api = new XyzTestEcho1Api(new Configuration({ basePath: url }));
+const result = await api.xyzTestEchoV1Invoke({ xyzTestEchoV1Input: XyzTestEchoV1InputFromJSON(JSON.parse(CALL)) });`),
   },
   {
     ...{ name: "oapi-codegen, Go", version: "2.8.2", reads: "OpenAPI" },
@@ -175,6 +197,19 @@ body = XyzTestEchoV1Input.from_dict(json.loads(os.environ['CALL']))
 print(json.dumps(xyz_test_echo_v1_invoke.sync(client=Client(base_url=os.environ['URL']), body=body).to_dict()['ok']))"`,
   },
   {
+    ...{ name: "datamodel-code-generator", version: "0.89.0", reads: "OpenAPI" },
+    install: pip("datamodel-code-generator==0.89.0"),
+    generate:
+      "py/bin/datamodel-codegen --input $OPENAPI --input-file-type openapi --output-model-type pydantic_v2.BaseModel --output $OUT/models",
+    ...{ compile: 'PYTHONPATH=$OUT py/bin/python -c "import models.xyz.test.echo.v1"', integer: ID },
+    call: `PYTHONPATH=$OUT py/bin/python -c "import json, os
+from urllib.request import Request, urlopen
+from models.xyz.test.echo.v1 import Input, Result
+body = Input.model_validate_json(os.environ['CALL']).model_dump_json().encode()
+request = Request(os.environ['URL'] + '/echo/invoke', body, {'content-type': 'application/json'})
+print(Result.model_validate_json(urlopen(request).read()).root.ok.model_dump_json())"`,
+  },
+  {
     ...{ name: "typify, Rust", version: "0.8.0", reads: "schema" },
     install: `rm -rf typify && cargo init --quiet --vcs none --name caller typify && cd typify
 cargo add -q typify@=0.8.0 serde_json@1 regress@0.10 && cargo add -q serde@1 -F derive
@@ -196,10 +231,54 @@ END`,
     call: "typify/target/debug/caller",
   },
   {
+    ...{ name: "quicktype", version: "26.0.0", reads: "schema" },
+    install: npm("quicktype@26.0.0"),
+    generate: "node_modules/.bin/quicktype -s schema $INPUT -l typescript -o $OUT/input.ts",
+    ...typescript(`import { Convert } from "./input.js";
+const body = Convert.inputToJson(Convert.toInput(CALL));
+const answer = await (await fetch(url + "/echo/invoke", { method: "POST", headers, body })).json();
+const result = { ok: Convert.toInput(JSON.stringify(answer.ok)) };`),
+  },
+  {
+    ...{ name: "json-schema-to-typescript", version: "16.0.0", reads: "schema" },
+    install: npm("json-schema-to-typescript@16.0.0"),
+    generate: "node_modules/.bin/json2ts -i $OPEN -o $OUT/input.ts",
+    ...typescript(`import type { Input } from "./input.js";
+const input: Input = ${CALL};
+const answer = await fetch(url + "/echo/invoke", { method: "POST", headers, body: JSON.stringify(input) });
+const result: { ok: Input } = await answer.json();`),
+  },
+  {
     ...{ name: "ajv, strict mode,", version: "8.20.0", reads: "schema" },
     install: npm("ajv@8.20.0", "ajv-formats@3.0.1"),
     generate: `node -e 'const { Ajv2020 } = require("ajv/dist/2020"); const ajv = new Ajv2020(); require("ajv-formats")(ajv);
 ajv.addFormat("uint64", true); for (const path of process.argv.slice(1)) ajv.compile(require(path));' $INPUT $OUTPUT`,
+  },
+  {
+    ...{ name: "jsonschema, Python", version: "4.26.0", reads: "schema" },
+    install: pip("jsonschema==4.26.0"),
+    generate: `py/bin/python -c 'import json, sys, jsonschema
+for path in sys.argv[1:]: jsonschema.Draft202012Validator.check_schema(json.load(open(path)))' $INPUT $OUTPUT`,
+  },
+  {
+    ...{ name: "santhosh-tekuri/jsonschema, Go", version: "6.0.2", reads: "schema" },
+    install: `mkdir -p jv && cd jv && cat > main.go <<END
+package main
+
+import (
+	"os"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func main() {
+	for _, path := range os.Args[1:] {
+		jsonschema.NewCompiler().MustCompile(path)
+	}
+}
+END
+rm -f go.mod && go mod init example.com/jv && go get github.com/santhosh-tekuri/jsonschema/v6@v6.0.2 && go build -o jv .`,
+    generate: "jv/jv $INPUT $OUTPUT",
   },
 ];
 
@@ -271,7 +350,7 @@ test("generators of other projects", { skip: process.env.SVC_TEST_FULL !== "1", 
   });
   const head =
     "program | reads | generates and compiles | type of an `int64` | calls the server | keeps 9007199254740993";
-  const table = `| ${head} |\n|---|---|---|---|---|---|\n${lines.join("")}`;
+  const table = `| ${head} |\n|---|---|---|---|---|---|\n${lines.join("")}${NOT_TRIED}`;
   const page = readFileSync(PAGE, "utf8");
   const [before = "", after = ""] = [page.split(START)[0], page.split(END)[1]];
   if (process.env.SVC_WRITE_DOCS === "1") writeFileSync(PAGE, `${before}${START}${table}${END}${after}`);
