@@ -18,6 +18,8 @@ const MAX_SETTLE_MS = 1_000;
 export interface VersionRefusal {
   /** Sentence for the log, without text from the file. */
   readonly refused: string;
+  /** Whether the same files may become valid later, because the reason lies outside them. */
+  readonly retry?: boolean;
   /** Fields for the log about an unexpected error. */
   readonly cause?: object;
 }
@@ -60,7 +62,7 @@ export class FileFollower {
   readonly #counter = new ReloadCounter();
   /** {@link Version.state} of the version in use. */
   #inForce: string;
-  /** {@link Version.state} of the version checked last; undefined if that was refused. */
+  /** {@link Version.state} of the version checked last; undefined if the next read must be checked in any case. */
   #judged: string | undefined;
   /** Callbacks of `reload` calls. */
   readonly #pendingReloads: (() => void)[] = [];
@@ -144,11 +146,12 @@ export class FileFollower {
       this.#adopted(state);
       return;
     }
-    const { refused, cause } = refusal;
-    // Checked again, because the reason may lie outside the files, such as in an allow-list.
-    this.#judged = undefined;
-    if (!forced && this.#counter.fault === refused) return;
-    this.#counter.countRefused(refused);
+    const { refused, retry, cause } = refusal;
+    const isSaid = !forced && this.#counter.fault === refused;
+    if (retry === true) this.#judged = undefined;
+    // A version that is checked again is counted once.
+    if (retry !== true || !isSaid) this.#counter.countRefused(refused);
+    if (isSaid) return;
     log.warn({ ...cause }, `${refused}; the previous version remains in use`);
   }
 

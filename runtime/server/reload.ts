@@ -92,7 +92,7 @@ export class ServerReload {
       this.#adoptConfig(bytes, file.source);
       warnOfRights(stats);
     };
-    return this.#follow({ titles: [title], paths: [file.path], digests: [file.digest], adopt });
+    return this.#follow({ titles: [title], paths: [file.path], digests: [file.digest], adopt, refersTo: "allow-list" });
   }
 
   /** @throws ConfigError for an invalid version */
@@ -160,7 +160,7 @@ export class ServerReload {
   }
 
   /** @param adopt adopts a version; throws a ConfigError or TlsFault if it is invalid */
-  #follow({ adopt, ...files }: FollowedFiles): FileFollower {
+  #follow({ adopt, refersTo, ...files }: FollowedFiles): FileFollower {
     const { log, intervalMs } = this.#options;
     const adoptOrRefuse = (...versions: readonly HashedFile[]) => {
       try {
@@ -168,7 +168,7 @@ export class ServerReload {
         return undefined;
       } catch (error) {
         if (!(error instanceof ConfigError || error instanceof TlsFault)) throw error;
-        return { refused: error.message };
+        return { refused: error.message, retry: "title" in error && error.title === refersTo };
       }
     };
     return new FileFollower({ ...files, adopt: adoptOrRefuse, log, ...(intervalMs !== undefined && { intervalMs }) });
@@ -176,5 +176,7 @@ export class ServerReload {
 }
 
 interface FollowedFiles extends Pick<FollowerOptions, "titles" | "paths" | "digests"> {
+  /** Another file, which may be corrected without a change of these: a version that it makes invalid is checked again. */
+  readonly refersTo?: "allow-list";
   adopt(...versions: readonly HashedFile[]): void;
 }

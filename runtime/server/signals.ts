@@ -49,16 +49,12 @@ export function stopOnSignals(starting: Starting): void {
       }
       first = now;
       const late = setTimeout(() => exitLate(signal, number), START_LIMIT_MS);
-      void Promise.all(servers)
-        .finally(() => clearTimeout(late))
-        .then(
-          async (started) => {
-            const ends = await Promise.all(started.map((server) => server.close(signal)));
-            process.exit(ends.every(({ cut }) => cut === 0) ? 0 : EXIT_CUT);
-          },
-          // bootstrap reports a failed start and exits.
-          () => {},
-        );
+      void Promise.allSettled(servers).then(() => clearTimeout(late));
+      void Promise.all(servers.map(async (each) => (await each).close(signal))).then(
+        (ends) => process.exit(ends.every(({ cut }) => cut === 0) ? 0 : EXIT_CUT),
+        // bootstrap reports a failed start and exits.
+        () => {},
+      );
     });
   }
 }

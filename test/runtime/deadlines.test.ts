@@ -37,5 +37,30 @@ test("the deadline of a run that has ended does not pass, and one that was broug
   const run = closer.begin("closer");
   for (const ms of [1, 40]) run.advance(ms);
   t.mock.timers.tick(100);
-  assert.equal(closer.expired.length, 1);
+  assert.deepEqual(closer.expired, ["closer"]);
+});
+
+test("the time in which the tool blocks its start counts", (t) => {
+  let now = 1_000;
+  t.mock.method(performance, "now", () => now);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { begin, expired } = scene(() => {
+    now += 30;
+    return new Promise(() => {});
+  });
+  begin("slow");
+  t.mock.timers.tick(9);
+  assert.deepEqual(expired, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(expired, ["slow"]);
+});
+
+test("a deadline passes once even if timers are replaced during the run", async (t) => {
+  const { begin, expired } = scene(() => Promise.reject(new Error("refused")));
+  const { answer } = begin("ended");
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  assert.equal((await answer).code, "tool_invocation_failed");
+  t.mock.timers.reset();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(expired, []);
 });

@@ -270,10 +270,20 @@ describe("a fault", () => {
     await until(() => infos.length > 0, "good again");
   });
 
+  it("in the file is checked once: a check of a long list takes seconds", async () => {
+    const path = fileOf();
+    let checks = 0;
+    const { follower } = follow([path], ["one"], { adopt: () => ({ refused: `it is torn ${checks++}` }) });
+    writeFileSync(path, "two");
+    await until(() => checks > 0, "a check");
+    await sleep(100);
+    assert.deepEqual([checks, follower.stats.refused], [1, 1]);
+  });
+
   it("outside the file is checked again without a new version", async () => {
     const path = fileOf();
     let elsewhere = false;
-    const adopt = () => (elsewhere ? undefined : { refused: "the other file is missing" });
+    const adopt = () => (elsewhere ? undefined : { refused: "the other file is missing", retry: true });
     const { follower, warnings, inForce } = follow([path], ["one"], { adopt });
     writeFileSync(path, "two");
     await until(() => warnings.length > 0, "a warning");

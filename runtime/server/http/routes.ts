@@ -143,6 +143,8 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
 /** Answers with the metadata document. */
 function metadata(tool: ServedTool, path: string, log: ServerLogger): Route["answer"] {
   return async ({ raw }) => {
+    // Of a flood of requests, those whose callers have gone cost nothing.
+    if (raw.socket.destroyed) return empty(503);
     try {
       const url = originOf(raw, "encrypted" in raw.socket) + path;
       return { status: 200, headers: JSON_HEADERS, body: Buffer.from(documentOf(tool.tool, tool.contract, url)) };

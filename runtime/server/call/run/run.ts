@@ -3,6 +3,7 @@
  * execution.ts contains the steps between start and end.
  */
 
+import { AsyncResource } from "node:async_hooks";
 import type { Receipt } from "svc-client/internal/wire/receipt";
 import { endsWithin } from "../../../time-limit.js";
 import { InvocationAborted, type Logger } from "../../../tool.js";
@@ -27,8 +28,9 @@ export class Run {
   readonly answer: Promise<Answer>;
   /** In milliseconds, on the clock of `performance.now()`. */
   #deadline: number;
-  /** Created in the `AsyncLocalStorage` context of the call, such as its trace span. */
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
+  /** In the `AsyncLocalStorage` context of the call, such as its trace span. */
+  readonly #onTimer = AsyncResource.bind(() => this.#timeOut());
   readonly #execution: Execution;
   #resolve!: (answer: Answer | Promise<Answer>) => void;
   #over = false;
@@ -46,7 +48,8 @@ export class Run {
     });
     this.#deadline = performance.now() + tool.timeoutMs;
     this.#execution = new Execution(tool, call, this.#deadline, log, hooks);
-    this.#timer = setTimeout(() => this.#timeOut(), tool.timeoutMs);
+    // The first synchronous part of the tool may have taken a part of its time.
+    this.#timer = setTimeout(this.#onTimer, Math.min(tool.timeoutMs, this.#msLeft));
     void this.#execution.end.then((answer) => this.#settle(answer));
   }
 
@@ -55,12 +58,17 @@ export class Run {
     this.#deadline -= ms;
     if (this.#over) return;
     clearTimeout(this.#timer);
-    const left = Math.ceil(this.#deadline - performance.now());
-    if (left <= 0) this.#timeOut();
-    else this.#timer = setTimeout(() => this.#timeOut(), left);
+    if (this.#msLeft <= 0) this.#onTimer();
+    else this.#timer = setTimeout(this.#onTimer, this.#msLeft);
+  }
+
+  get #msLeft(): number {
+    return Math.ceil(this.#deadline - performance.now());
   }
 
   #timeOut(): void {
+    // Timers that a test replaces during a call are not cleared.
+    if (this.#over) return;
     const hooks = this.#hooks;
     const log = this.#log;
     const tool = this.#tool;
