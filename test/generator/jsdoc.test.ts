@@ -424,6 +424,27 @@ export interface Foreign {
   assert.equal(heir.properties.inherited.description, "Handed down.");
 });
 
+test("a type referenced by import(…) has the same tags and order as one referenced by its name", () => {
+  const types = `/** @secret */
+export type ApiKey = string;
+/** @format int64 */
+export type Int64 = bigint;
+export interface Box<T> { value: T; kind: Kind }
+export type Kind = "z" | "a";
+export namespace Inner { /** @minLength 2 */ export type Name = string }`;
+  const by = (from: string) =>
+    generated(
+      `{ key: ${from}ApiKey; keys?: ${from}ApiKey[]; box: ${from}Box<${from}Int64>; name: ${from}Inner.Name;
+  pick: Pick<${from}Box<string>, "kind">; all: Partial<Record<${from}Kind, ${from}Int64>> }`,
+      'import type { ApiKey, Box, Inner, Int64, Kind } from "./types.js";',
+      `{ ok: { kinds: ${from}Kind[] } }`,
+      { "src/types.ts": types },
+    ).contract;
+  const byName = by("");
+  assert.match(byName?.inputSchema ?? "", /"writeOnly":true/);
+  assert.deepEqual(by('import("./types.js").'), byName);
+});
+
 test("nothing in a comment is executed, followed or obeyed", () => {
   const planted = `{
   /**
