@@ -234,4 +234,6 @@ export interface Example {
   readonly subject: string;
   /** Position of the tag. */
   readonly place: Place;
+  /** Keyword of a dependency's tag, which is dropped in place of a diagnostic. */
+  readonly foreign?: Doc["keywords"][number];
 }

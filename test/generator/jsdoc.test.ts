@@ -445,6 +445,15 @@ export namespace Inner { /** @minLength 2 */ export type Name = string }`;
   assert.deepEqual(by('import("./types.js").'), byName);
 });
 
+test("tags in a declaration file of the project are checked as in other files", () => {
+  const codes = (tags: string) => {
+    const own = `export interface Own {\n/** ${tags} */\nsize?: number }`;
+    const before = 'import type { Own } from "./own.js";';
+    return generated("{ own: Own }", before, undefined, { "src/own.d.ts": own }).said.map((line) => line.split(" ")[0]);
+  };
+  assert.deepEqual(["@default ten", "@minimun 3"].map(codes), [["SVC173"], ["SVC174"]]);
+});
+
 test("nothing in a comment is executed, followed or obeyed", () => {
   const planted = `{
   /**

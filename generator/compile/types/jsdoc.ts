@@ -4,6 +4,7 @@ import { closest } from "svc-runtime/internal/generator";
 import { type Json, readJson } from "../../text/json.js";
 import { CONSTRAINTS, type ConstraintKeyword } from "../keywords.js";
 import type { Doc } from "../model.js";
+import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { linksOf, originOf } from "./type-syntax.js";
 
@@ -15,8 +16,12 @@ export interface Comment {
   /** Constraints of some parts of a union, which do not apply to this member of the union. */
   readonly unshared: readonly Constraint[];
   readonly notSecret: boolean;
-  /** Values of `@default` and `@example`. */
-  readonly examples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
+  /** Values of `@default` and `@example`, with the annotations that publish them. */
+  readonly examples: readonly {
+    readonly tag: ts.JSDocTag;
+    readonly value: Json;
+    readonly annotation: readonly [keyword: string, value: Json];
+  }[];
   /** The same comment for a text, where `@example 12345` means "12345". */
   readonly onText: () => Comment;
   /** Texts of `@acknowledge`. */
@@ -49,9 +54,11 @@ export class Comments {
   readonly #symbols = new Map<ts.Symbol, Comment>();
   readonly #nodes = new Map<ts.Node, Comment>();
   readonly #checker: ts.TypeChecker;
+  readonly #isForeign: Program["isForeign"];
 
-  constructor(checker: ts.TypeChecker) {
+  constructor({ checker, isForeign }: Program) {
     this.#checker = checker;
+    this.#isForeign = isForeign;
   }
 
   of(symbol: ts.Symbol): Comment {
@@ -59,7 +66,7 @@ export class Comments {
   }
 
   ofNode(node: ts.Node): Comment {
-    return memoized(this.#nodes, node, () => parseComment(descriptionOf(node), ts.getJSDocTags(node)));
+    return memoized(this.#nodes, node, () => parseComment(descriptionOf(node), ts.getJSDocTags(node), this.#isForeign));
   }
 
   /** Description, constraints and other tags: each of the symbol's own declarations, or else of those it derives from. */
@@ -71,7 +78,7 @@ export class Comments {
         ts.getJSDocTags(node).filter(isWanted),
       ),
     );
-    const comment = parseComment([...new Set(texts)].join("\n"), tagged);
+    const comment = parseComment([...new Set(texts)].join("\n"), tagged, this.#isForeign);
     const { containingType } = linksOf(symbol);
     if (!containingType?.isUnion()) return comment;
     // A member of a union has the value of one of its parts, so only the tags of all parts apply.
@@ -200,7 +207,12 @@ function descriptionOf(node: ts.Node): string {
 }
 
 /** @param read converts the text of `@default` and `@example` to a value */
-function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJsonOrText): Comment {
+function parseComment(
+  text: string,
+  given: readonly ts.JSDocTag[],
+  isForeign: Program["isForeign"],
+  read = parseJsonOrText,
+): Comment {
   const tags = given.map((tag) => ({ tag, name: tag.tagName.text, text: tagText(tag) }));
   const reasons = tags.flatMap((tag) => (tag.name === "deprecated" && tag.text !== "" ? [tag.text] : []));
   const annotations: [string, Json][] = [];
@@ -214,7 +226,7 @@ function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJ
   }
   if (examples.length > 0) annotations.push(["examples", examples]);
   // Diagnostics about a dependency's comment would not help, because the project cannot change it.
-  const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
+  const own = tags.filter(({ tag }) => !isForeign(tag.getSourceFile()));
   return {
     description: [text, ...reasons.map((reason) => `Deprecated: ${reason}`)].filter((each) => each !== "").join("\n"),
     annotations,
@@ -223,10 +235,12 @@ function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJ
     ),
     unshared: [],
     notSecret: tags.some(({ name }) => name === "notSecret"),
-    examples: own
-      .filter(({ name }) => name === "default" || name === "example")
-      .map(({ tag, text }) => ({ tag, value: read(text) })),
-    onText: () => parseComment(text, given, parseText),
+    examples: tags.flatMap(({ name, tag, text }) => {
+      const annotation = annotations.findLast(([keyword]) => keyword === (name === "example" ? "examples" : name));
+      const isValue = name === "default" || name === "example";
+      return isValue && annotation !== undefined ? [{ tag, value: read(text), annotation }] : [];
+    }),
+    onText: () => parseComment(text, given, isForeign, parseText),
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
     misspellings: own.flatMap(({ tag, name }) => {
       if (KNOWN_TAGS.includes(name)) return [];
@@ -287,8 +301,8 @@ function parseText(text: string): Json {
 
 /** Annotations as keywords. An outer comment overrides an inner one. */
 export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {
-  const outer = new Map(annotations);
-  const keywords = [...(inner?.keywords ?? []).filter(([keyword]) => !outer.has(keyword)), ...outer];
+  const outer = new Map(annotations.map((each) => [each[0], each]));
+  const keywords = [...(inner?.keywords ?? []).filter(([keyword]) => !outer.has(keyword)), ...outer.values()];
   const text = description === "" ? inner?.description : description;
   if (text === undefined && keywords.length === 0) return undefined;
   return { ...(text === undefined ? {} : { description: text }), keywords };
