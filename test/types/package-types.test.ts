@@ -111,6 +111,18 @@ test("tags in a package's declarations are used if they apply, and never cause e
   assert.deepEqual(slow.said, ["error SVC177 src/a.ts:6 A.Input.v: Input.v.a: (a+)+"]);
 });
 
+test("the documentation of a package's generic alias is not that of the author's value, but its constraints apply", () => {
+  const declarations = `/** How to use Same. @example Same<X> @minLength 2 */
+export type Same<T> = T;
+/** An X. @example xx */
+export type X = string;`;
+  assert.deepEqual(read(declarations, { input: 'import("pkg").Same<string>' }).schema(), {
+    type: "string",
+    minLength: 2,
+  });
+  assert.deepEqual(read(declarations).schema(), { type: "string", description: "An X.", examples: ["xx"] });
+});
+
 test("data types of @types/node are accepted, and its classes are not", () => {
   const node = { options: { ...STRICT, types: ["node"] } };
   const data = read("export type { CpuInfo as X } from 'node:os';", node);

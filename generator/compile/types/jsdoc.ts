@@ -251,6 +251,12 @@ function parseComment(
   };
 }
 
+/** The comment with only what applies to values: its documentation is that of something else. */
+export function withoutDocumentation(comment: Comment): Comment {
+  const onText = () => withoutDocumentation(comment.onText());
+  return { ...comment, description: "", annotations: [], examples: [], onText };
+}
+
 /** Tags of other generators, with the corresponding tags of svc-gen. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   integer: "asType integer",

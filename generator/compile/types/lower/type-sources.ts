@@ -2,7 +2,7 @@
 
 import type { Program } from "../../project/program.js";
 import { ts } from "../../project/typescript.js";
-import type { Comment, Comments, Constraint } from "../jsdoc.js";
+import { type Comment, type Comments, type Constraint, withoutDocumentation } from "../jsdoc.js";
 import { isDataRef, unionConstituents } from "../type-predicates.js";
 import {
   argumentsOf,
@@ -125,7 +125,10 @@ export class TypeSources {
         ? [{ syntax: body, comments: [], isPart: false, isOpen: true }]
         : inner;
     if (this.#program.program.isSourceFileDefaultLibrary(declaration.getSourceFile())) return found;
-    const comment = this.#comments.ofNode(declaration);
+    const documented = this.#comments.ofNode(declaration);
+    // The comment of a package's generic alias documents the alias, such as a utility type, and not the author's value.
+    const isUtility = declaration.typeParameters !== undefined && this.#program.isForeign(declaration.getSourceFile());
+    const comment = isUtility ? withoutDocumentation(documented) : documented;
     return found.map((each) => withComment(each, { comment, alias: declaration }));
   }
 
