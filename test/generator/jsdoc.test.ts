@@ -541,6 +541,43 @@ test("a comment on the line of what is before it is refused: TypeScript attaches
   );
 });
 
+test("comments of index signatures and of named tuple elements apply; other comments inside a type are reported", () => {
+  const { schemas, said } = schemasOf(`{ map: {
+  /** A count. @minimum 0 */
+  [name: string]: number };
+  place: { at: [
+    /** @minimum -90 */
+    lat: number,
+    /** @maxLength 2 */
+    unit?: string] } }`);
+  assert.equal(
+    schemas.map,
+    '{"type":"object","additionalProperties":{"type":"number","minimum":0,"description":"A count."}}',
+  );
+  assert.match(
+    schemas.place ?? "",
+    /"prefixItems":\[\{"type":"number","minimum":-90\},\{"type":\["string","null"\],"maxLength":2\}\]/,
+  );
+  assert.deepEqual(
+    said.filter((line) => !line.startsWith("SVC155")),
+    [],
+  );
+  const reported = (type: string) => generated(`{ a: {\n x: ${type}\n /** @maxLength 9 */\n y?: string } }`).said;
+  for (const type of [
+    "\n/** @minLength 3 */\n | string | number",
+    "string\n/** @minLength 3 */\n | number",
+    "[\n/** @minLength 3 */\n string]",
+    "[ /** @minLength 3 */ named: string]",
+    "Record<string, /** @minLength 3 */ string>",
+    "Array</** @minLength 3 */ string>",
+    "{ /** @minLength 3 */ [name: string]: string }",
+  ]) {
+    const [only, ...more] = reported(type);
+    assert.match(only ?? "", /^SVC147 A\.Input\.a\.x.* \/\*\* @minLength 3 \*\/: /, type);
+    assert.deepEqual(more, [], type);
+  }
+});
+
 test("the tag of a constraint in a comment that is not a JSDoc comment is reported", () => {
   assert.deepEqual(
     reportsOf(`{ // @minLength 2

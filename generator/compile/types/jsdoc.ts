@@ -154,18 +154,37 @@ export interface IdleComment extends ts.TextRange {
 export function idleComments(declaration: ts.Node): readonly IdleComment[] {
   const { text } = declaration.getSourceFile();
   // A separator after the type is part of a member or an alias.
-  const ends = [(declaration as { readonly type?: ts.Node }).type?.end ?? declaration.end, declaration.end];
+  const { type } = declaration as { readonly type?: ts.Node };
+  const ends = [type?.end ?? declaration.end, declaration.end];
   const behind = ends.flatMap((end) => ts.getTrailingCommentRanges(text, end) ?? []);
   const before = ts.isTypeAliasDeclaration(declaration) ? [] : commentsBefore(declaration);
   const detached = [
     ...before.filter((comment) => isJSDoc(text, comment)),
-    ...behind.filter((comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end))),
+    ...[...behind, ...(type === undefined ? [] : detachedInside(type))].filter(
+      (comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end)),
+    ),
   ];
   const above = ts.getLeadingCommentRanges(text, declaration.pos) ?? [];
   return [
     ...detached.map(({ pos, end }) => ({ code: "SVC147" as const, pos, end })),
     ...plainTagged(text, [...before, ...above, ...behind]),
   ];
+}
+
+/** Comments inside a type that TypeScript attaches to no node. Members of object types are other declarations. */
+function detachedInside(type: ts.Node): readonly ts.CommentRange[] {
+  const { text } = type.getSourceFile();
+  const attached = new Set<number>();
+  const found: ts.CommentRange[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isTypeElement(node)) return;
+    for (const { pos } of (node as { readonly jsDoc?: readonly ts.JSDoc[] }).jsDoc ?? []) attached.add(pos);
+    for (const at of [node.pos, node.end])
+      found.push(...(ts.getLeadingCommentRanges(text, at) ?? []), ...(ts.getTrailingCommentRanges(text, at) ?? []));
+    ts.forEachChild(node, visit);
+  };
+  visit(type);
+  return found.filter(({ pos, end }) => pos >= type.pos && end <= type.end && !attached.has(pos));
 }
 
 /** Comments that begin with the tag of a constraint, but not with two asterisks. */

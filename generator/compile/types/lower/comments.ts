@@ -85,7 +85,7 @@ export function reportIdleComments(lowering: Lowering, declaration: ts.Node, sub
   }
 }
 
-function addComment(lowering: Lowering, shape: Shape, given: Comment, use: Use, isForPart = false): Shape {
+export function addComment(lowering: Lowering, shape: Shape, given: Comment, use: Use, isForPart = false): Shape {
   if (isNever(shape)) return shape;
   const constrained = addConstraints(lowering, shape, given, use, isForPart);
   const comment = onShape(given, constrained);
