@@ -105,13 +105,16 @@ export function generateFrom(program: Program, review?: Review): Result {
 function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
   const { tools: classes, diagnostics } = findTools(program, file);
-  const lowered = classes.map((found) => ({ found, ...lower(types, found) }));
+  const lowered = classes.map((found) => {
+    const result = lower(types, found);
+    return { found, ...result, ...checkExamples(result.examples, result.tool) };
+  });
   return {
     tools: lowered.map(({ tool }) => tool),
     diagnostics: [
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
-      ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool)),
+      ...lowered.flatMap(({ unfit }) => unfit),
       ...lowered.flatMap(({ tool, tooDeep }) => (tooDeep ? [] : [...checkPorts(tool), ...checkIntegers(tool)])),
       ...lowered.flatMap(({ found, tool, ...each }) =>
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),

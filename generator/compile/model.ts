@@ -71,8 +71,8 @@ export interface ObjectShape {
   readonly members: readonly Member[];
   /** Index signatures. Without a `pattern`, one applies to all undeclared names. */
   readonly indexes: readonly { readonly pattern?: string; readonly shape: Shape }[];
-  /** Whether the type forbids undeclared members (`[name: string]: never`). */
-  readonly closed: boolean;
+  /** Whether undeclared members are forbidden: by the type (`[name: string]: never`), or only by a tag. */
+  readonly closed: boolean | "tag";
   readonly doc?: Doc;
 }
 
@@ -234,4 +234,6 @@ export interface Example {
   readonly subject: string;
   /** Position of the tag. */
   readonly place: Place;
+  /** Keyword of a dependency's tag, which is dropped in place of a diagnostic. */
+  readonly foreign?: Doc["keywords"][number];
 }

@@ -73,6 +73,7 @@ export function diffDocuments(oldText: NamedText, newText: NamedText): Differenc
 const NEW: Change = { kind: "additive", change: "the tool was added" };
 /** Change of the address, which depends on the deployment. */
 export const URL_CHANGED = "url changed";
+export const PATH_CHANGED = "the path of url changed: callers of the old path get 404";
 const GONE: Change = { kind: "breaking", change: "the tool was removed" };
 
 /** Whether a tool was removed, or has a breaking or undecided change without a new version. */
@@ -187,14 +188,22 @@ function compare(before: Side, after: Side): Pick<Difference, "verdict" | "chang
     const known = before.ports.outputVariants.some((variant) => variant.name === name);
     if (!known) found.push({ kind: "breaking", port: `variant ${name}`, change: "added: callers do not know it" });
   }
+  const isMoved = urlPath(before.document) !== urlPath(after.document);
   for (const key of ["description", "timeout", "url"]) {
-    if (textOf(before.document.get(key)) !== textOf(after.document.get(key)))
-      found.push({ kind: "compatible", change: key === "url" ? URL_CHANGED : `${key} changed` });
+    if (textOf(before.document.get(key)) === textOf(after.document.get(key))) continue;
+    if (key !== "url") found.push({ kind: "compatible", change: `${key} changed` });
+    else if (isMoved) found.push({ kind: "breaking", change: PATH_CHANGED });
+    else found.push({ kind: "compatible", change: URL_CHANGED });
   }
   const worst = (["breaking", "not decided", "additive", "compatible"] as const).find((level) =>
     found.some(({ kind }) => kind === level),
   );
   return { verdict: worst ?? "same", changes: found };
+}
+
+function urlPath(document: JsonObject): string {
+  const url = String(document.get("url"));
+  return URL.canParse(url, "http://host") ? new URL(url, "http://host").pathname : url;
 }
 
 interface Side extends JudgedMetadata {
@@ -236,7 +245,7 @@ type Types = readonly [PortType, PortType];
 
 function compareTypes(side: "input" | "output", port: string, [old, next]: Types, found: Change[]): void {
   const [sender, taker] = side === "input" ? [old, next] : [next, old];
-  const options = { sendsNull: side === "output", exact: false };
+  const options = { sendsNull: side === "output", exact: false, sendsUndeclared: side === "input" };
   const failures = findExcluded(sender.node, taker.node, options);
   const changes = oneForEachPlace(failures).map((failure) => typeChange(side, port, failure));
   // In a result, an optional port whose type allows null is always present: a missing value is sent as null.
@@ -300,8 +309,9 @@ function wider(side: "input" | "output", port: string, { what, certain, sent, ta
 }
 
 /** A member that only the sending side declares. */
-function ignored(side: "input" | "output", port: string, { what, sent, taken }: ExcludedValue): Change {
-  const change = side === "input" ? `${what} is ignored` : `${what} is new in results`;
+function ignored(side: "input" | "output", port: string, { what, certain, sent, taken }: ExcludedValue): Change {
+  const [member, verb] = certain ? [what, "is"] : ["a member", "may be"];
+  const change = side === "input" ? `${member} ${verb} ignored` : `${member} ${verb} new in results`;
   return { kind: "compatible", port, ...placesOf(side, sent, taken), change };
 }
 

@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
-import { changeLine, type Difference, diffDocuments, URL_CHANGED } from "../contract/diff.js";
+import { changeLine, type Difference, diffDocuments, PATH_CHANGED, URL_CHANGED } from "../contract/diff.js";
 import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
 import {
   type ExchangeFailure,
@@ -200,7 +200,7 @@ class ServerDoctor {
         "run doctor in the project of this tool, or deploy the version in meta.json (svc-gen diff compares versions)";
       return bad("metadata", `the server has ${served.fqn}, which is not in meta.json`, next);
     }
-    const [first] = difference.changes.filter(({ change }) => change !== URL_CHANGED);
+    const [first] = difference.changes.filter(({ change }) => change !== URL_CHANGED && change !== PATH_CHANGED);
     if (first === undefined) return good("metadata", `${served.fqn}, the same as in meta.json`);
     return bad(
       "metadata",

@@ -103,6 +103,22 @@ test("names that an import cannot have are replaced, and a type-only export is n
   ]);
 });
 
+test("an exported tool class that a call returns is reported; one that extends it is a tool", () => {
+  const made = `(rate: number) => class extends SvcTool<{ r: number }, "done"> ${body("xyz.test.made@1", invoke)};`;
+  const abstracted = `() => { abstract class Base extends SvcTool<{ r: number }, "done"> {} return Base; };`;
+  const result = generated({
+    "src/a.ts": `${imports}const made = ${made}
+export const Eu = made(1);
+const Us = made(2);
+export { Us };
+export class Uk extends made(3) {}
+const abstracted = ${abstracted}
+export const Base = abstracted();`,
+  });
+  assert.deepEqual(errorsOf(result), ["SVC110 src/a.ts:9:19 Eu", "SVC110 src/a.ts:10:12 Us"]);
+  assert.equal(result.diagnostics[0]?.hint, "declare it: export class Eu extends made(…) {}");
+});
+
 test("metadata is evaluated from constants", () => {
   const constants =
     'export const DOMAIN = "xyz.test";\nexport const enum Limits { Seconds = 5 }\nexport const O = { path: "of" } as const;';

@@ -425,6 +425,36 @@ export interface Foreign {
   assert.equal(heir.properties.inherited.description, "Handed down.");
 });
 
+test("a type referenced by import(…) has the same tags and order as one referenced by its name", () => {
+  const types = `/** @secret */
+export type ApiKey = string;
+/** @format int64 */
+export type Int64 = bigint;
+export interface Box<T> { value: T; kind: Kind }
+export type Kind = "z" | "a";
+export namespace Inner { /** @minLength 2 */ export type Name = string }`;
+  const by = (from: string) =>
+    generated(
+      `{ key: ${from}ApiKey; keys?: ${from}ApiKey[]; box: ${from}Box<${from}Int64>; name: ${from}Inner.Name;
+  pick: Pick<${from}Box<string>, "kind">; all: Partial<Record<${from}Kind, ${from}Int64>> }`,
+      'import type { ApiKey, Box, Inner, Int64, Kind } from "./types.js";',
+      `{ ok: { kinds: ${from}Kind[] } }`,
+      { "src/types.ts": types },
+    ).contract;
+  const byName = by("");
+  assert.match(byName?.inputSchema ?? "", /"writeOnly":true/);
+  assert.deepEqual(by('import("./types.js").'), byName);
+});
+
+test("tags in a declaration file of the project are checked as in other files", () => {
+  const codes = (tags: string) => {
+    const own = `export interface Own {\n/** ${tags} */\nsize?: number }`;
+    const before = 'import type { Own } from "./own.js";';
+    return generated("{ own: Own }", before, undefined, { "src/own.d.ts": own }).said.map((line) => line.split(" ")[0]);
+  };
+  assert.deepEqual(["@default ten", "@minimun 3"].map(codes), [["SVC173"], ["SVC174"]]);
+});
+
 test("nothing in a comment is executed, followed or obeyed", () => {
   const planted = `{
   /**
@@ -488,6 +518,43 @@ test("a comment on the line of what is before it is refused: TypeScript attaches
     lines("{\n  a: string; // of its own\n  /** @format int64 */ b: bigint; /* plain */ c: number /** behind */\n}"),
     [],
   );
+});
+
+test("comments of index signatures and of named tuple elements apply; other comments inside a type are reported", () => {
+  const { schemas, said } = schemasOf(`{ map: {
+  /** A count. @minimum 0 */
+  [name: string]: number };
+  place: { at: [
+    /** @minimum -90 */
+    lat: number,
+    /** @maxLength 2 */
+    unit?: string] } }`);
+  assert.equal(
+    schemas.map,
+    '{"type":"object","additionalProperties":{"type":"number","minimum":0,"description":"A count."}}',
+  );
+  assert.match(
+    schemas.place ?? "",
+    /"prefixItems":\[\{"type":"number","minimum":-90\},\{"type":\["string","null"\],"maxLength":2\}\]/,
+  );
+  assert.deepEqual(
+    said.filter((line) => !line.startsWith("SVC155")),
+    [],
+  );
+  const reported = (type: string) => generated(`{ a: {\n x: ${type}\n /** @maxLength 9 */\n y?: string } }`).said;
+  for (const type of [
+    "\n/** @minLength 3 */\n | string | number",
+    "string\n/** @minLength 3 */\n | number",
+    "[\n/** @minLength 3 */\n string]",
+    "[ /** @minLength 3 */ named: string]",
+    "Record<string, /** @minLength 3 */ string>",
+    "Array</** @minLength 3 */ string>",
+    "{ /** @minLength 3 */ [name: string]: string }",
+  ]) {
+    const [only, ...more] = reported(type);
+    assert.match(only ?? "", /^SVC147 A\.Input\.a\.x.* \/\*\* @minLength 3 \*\/: /, type);
+    assert.deepEqual(more, [], type);
+  }
 });
 
 test("the tag of a constraint in a comment that is not a JSDoc comment is reported", () => {

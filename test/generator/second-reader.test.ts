@@ -330,3 +330,10 @@ test("a chain of types that is too deep for the second reader is noted, and pass
   assert.match(err, /note SVC182: A\.Input: this type is nested too deeply or too large for the second generator\n/);
   assert.deepEqual([code, err.match(/SVC\d+:/g)], [0, ["SVC182:"]]);
 });
+
+test("@additionalProperties false on a member, an alias or an interface causes no difference", () => {
+  const closed = "/** @additionalProperties false */\n";
+  const input = `{\n${closed}a: { x: string }; b: Alias[]; c?: Node }`;
+  const types = `${closed}type Alias = { x: string };\n${closed}interface Node { next?: Node }`;
+  assert.doesNotThrow(() => new ToolProject({ "src/a.ts": toolSource("A", input, undefined, types) }).build(true));
+});

@@ -89,6 +89,8 @@ test("tags in a package's declarations are used if they apply, and never cause e
   /** @minimum 3 @maximum 1 */ none: number;
   /** @example 12345 */ zip: string; /** lost */
   /** @minLength 2 */ kept: string;
+  /** @default 'eu' @example eu */ region?: "eu" | "us";
+  /** @default 5 */ fits?: number;
 }`);
   assert.deepEqual(said, [
     "warning SVC199 src/a.ts:6 A.Input.v: Input.v.id: @format int64; the schema has the type number without a format",
@@ -102,9 +104,23 @@ test("tags in a package's declarations are used if they apply, and never cause e
     none: { type: "number", minimum: 3 },
     zip: { type: "string", examples: ["12345"] },
     kept: { type: "string", minLength: 2 },
+    region: { type: ["string", "null"], enum: ["eu", "us", null], examples: ["eu"] },
+    fits: { type: ["number", "null"], default: 5 },
   });
   const slow = read("export interface X { \n/** @pattern ^(a+)+$ */\na: string }");
   assert.deepEqual(slow.said, ["error SVC177 src/a.ts:6 A.Input.v: Input.v.a: (a+)+"]);
+});
+
+test("the documentation of a package's generic alias is not that of the author's value, but its constraints apply", () => {
+  const declarations = `/** How to use Same. @example Same<X> @minLength 2 */
+export type Same<T> = T;
+/** An X. @example xx */
+export type X = string;`;
+  assert.deepEqual(read(declarations, { input: 'import("pkg").Same<string>' }).schema(), {
+    type: "string",
+    minLength: 2,
+  });
+  assert.deepEqual(read(declarations).schema(), { type: "string", description: "An X.", examples: ["xx"] });
 });
 
 test("data types of @types/node are accepted, and its classes are not", () => {

@@ -2,20 +2,32 @@
 
 import { formats, ValueDecoder, WireFault } from "svc-runtime/internal/generator";
 import { OutOfTime, runWithin } from "../../process/run-within.js";
-import { type Json, printJson } from "../../text/json.js";
+import { type Json, JsonObject, printJson } from "../../text/json.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Example, Tool } from "../model.js";
 import { codec } from "./codecs.js";
 
-/** Returns a diagnostic for each value that does not fit its type. */
-export function checkExamples(examples: readonly Example[], { definitions }: Tool): Diagnostic[] {
-  const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
-  return examples.flatMap(({ value, shape, optional, subject, place }) => {
+/** Diagnostics of the values that do not fit their types, and the tool without such values of dependencies. */
+export function checkExamples(examples: readonly Example[], tool: Tool): { tool: Tool; unfit: readonly Diagnostic[] } {
+  const codecs = tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const);
+  const dropped = new Set<unknown>();
+  const unfit = examples.flatMap(({ value, shape, optional, subject, place, foreign }) => {
     if (value === null && optional) return [];
     const decoder = new ValueDecoder(codec(shape), codecs, { formats });
     const problem = problemWithin(() => decodingProblem(value, decoder));
-    return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];
+    if (problem === undefined) return [];
+    if (foreign === undefined) return [diagnostic("SVC173", { place, subject }, problem)];
+    dropped.add(foreign);
+    return [];
   });
+  return { tool: dropped.size === 0 ? tool : (without(tool, dropped) as Tool), unfit };
+}
+
+/** Copy of plain data without some elements of its lists. */
+function without(value: unknown, dropped: ReadonlySet<unknown>): unknown {
+  if (Array.isArray(value)) return value.filter((each) => !dropped.has(each)).map((each) => without(each, dropped));
+  if (value === null || typeof value !== "object" || value instanceof JsonObject) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, without(each, dropped)]));
 }
 
 /** Time limit for one value, in milliseconds. Most take less than 1 ms, but a pattern can take exponential time. */

@@ -55,7 +55,7 @@ function contractOf(tool: Tool, schemas: Schemas): Contract {
     inputSchema,
     outputSchema,
     input,
-    closedInput: tool.input.closed,
+    closedInput: tool.input.closed !== false,
     ...(tool.variables.length > 0 && { variables: tool.variables }),
     ...(Object.keys(tool.hints).length > 0 && { hints: tool.hints }),
     output,

@@ -126,7 +126,10 @@ function withoutTags(tool: Tool): Tool {
       Object.entries(value).flatMap(([name, each]) => {
         // `integer` and `format` are set by `@asType integer` of a number and `@format` of a bigint.
         const isTag =
-          name === "doc" || (kind === "number" && name === "integer") || (kind === "bigint" && name === "format");
+          name === "doc" ||
+          (kind === "number" && name === "integer") ||
+          (kind === "bigint" && name === "format") ||
+          (kind === "object" && name === "closed" && each === "tag");
         return isTag ? [] : [[name, strip(each)]];
       }),
     );

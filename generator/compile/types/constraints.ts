@@ -159,7 +159,7 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
   }
   // Equivalent to `[name: string]: never`, after which no object literal may have other members.
   if (tag === "additionalProperties" && shape.kind === "object") {
-    return shape.indexes.length === 0 ? { ...shape, closed: shape.closed || json === false } : undefined;
+    return shape.indexes.length === 0 ? { ...shape, closed: shape.closed || (json === false && "tag") } : undefined;
   }
   return isApplicable(shape, tag, json) ? withDocKeyword(shape, tag, json) : undefined;
 }

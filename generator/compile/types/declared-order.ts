@@ -7,6 +7,7 @@
 import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import {
+  argumentsOf,
   linksOf,
   MAX_DEPTH,
   type MappedType,
@@ -106,7 +107,7 @@ export class DeclaredOrder {
         for (const part of isBoolean ? type.types : this.unionOrder(type.types, undefined)) places.add(part);
       }
       // The results of conditional and intrinsic types have no syntax; they differ by the type arguments.
-      if (ts.isTypeReferenceNode(node)) places.newArguments(node).forEach(into);
+      places.newArguments(argumentsOf(node)).forEach(into);
     }
   }
 
@@ -232,10 +233,8 @@ class Places {
   }
 
   /** Arguments of a reference that were not requested before. */
-  newArguments({
-    typeArguments = [] as unknown as ts.NodeArray<ts.TypeNode>,
-  }: ts.TypeReferenceNode): readonly ts.TypeNode[] {
-    const found = typeArguments.filter((argument) => !this.#arguments.has(argument));
+  newArguments(args: readonly ts.TypeNode[] = []): readonly ts.TypeNode[] {
+    const found = args.filter((argument) => !this.#arguments.has(argument));
     for (const argument of found) this.#arguments.add(argument);
     return found;
   }

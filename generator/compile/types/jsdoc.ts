@@ -4,6 +4,7 @@ import { closest } from "svc-runtime/internal/generator";
 import { type Json, readJson } from "../../text/json.js";
 import { CONSTRAINTS, type ConstraintKeyword } from "../keywords.js";
 import type { Doc } from "../model.js";
+import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { linksOf, originOf } from "./type-syntax.js";
 
@@ -15,8 +16,12 @@ export interface Comment {
   /** Constraints of some parts of a union, which do not apply to this member of the union. */
   readonly unshared: readonly Constraint[];
   readonly notSecret: boolean;
-  /** Values of `@default` and `@example`. */
-  readonly examples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
+  /** Values of `@default` and `@example`, with the annotations that publish them. */
+  readonly examples: readonly {
+    readonly tag: ts.JSDocTag;
+    readonly value: Json;
+    readonly annotation: readonly [keyword: string, value: Json];
+  }[];
   /** The same comment for a text, where `@example 12345` means "12345". */
   readonly onText: () => Comment;
   /** Texts of `@acknowledge`. */
@@ -49,9 +54,11 @@ export class Comments {
   readonly #symbols = new Map<ts.Symbol, Comment>();
   readonly #nodes = new Map<ts.Node, Comment>();
   readonly #checker: ts.TypeChecker;
+  readonly #isForeign: Program["isForeign"];
 
-  constructor(checker: ts.TypeChecker) {
+  constructor({ checker, isForeign }: Program) {
     this.#checker = checker;
+    this.#isForeign = isForeign;
   }
 
   of(symbol: ts.Symbol): Comment {
@@ -59,7 +66,7 @@ export class Comments {
   }
 
   ofNode(node: ts.Node): Comment {
-    return memoized(this.#nodes, node, () => parseComment(descriptionOf(node), ts.getJSDocTags(node)));
+    return memoized(this.#nodes, node, () => parseComment(descriptionOf(node), ts.getJSDocTags(node), this.#isForeign));
   }
 
   /** Description, constraints and other tags: each of the symbol's own declarations, or else of those it derives from. */
@@ -71,7 +78,7 @@ export class Comments {
         ts.getJSDocTags(node).filter(isWanted),
       ),
     );
-    const comment = parseComment([...new Set(texts)].join("\n"), tagged);
+    const comment = parseComment([...new Set(texts)].join("\n"), tagged, this.#isForeign);
     const { containingType } = linksOf(symbol);
     if (!containingType?.isUnion()) return comment;
     // A member of a union has the value of one of its parts, so only the tags of all parts apply.
@@ -147,18 +154,37 @@ export interface IdleComment extends ts.TextRange {
 export function idleComments(declaration: ts.Node): readonly IdleComment[] {
   const { text } = declaration.getSourceFile();
   // A separator after the type is part of a member or an alias.
-  const ends = [(declaration as { readonly type?: ts.Node }).type?.end ?? declaration.end, declaration.end];
+  const { type } = declaration as { readonly type?: ts.Node };
+  const ends = [type?.end ?? declaration.end, declaration.end];
   const behind = ends.flatMap((end) => ts.getTrailingCommentRanges(text, end) ?? []);
   const before = ts.isTypeAliasDeclaration(declaration) ? [] : commentsBefore(declaration);
   const detached = [
     ...before.filter((comment) => isJSDoc(text, comment) && plainDescription(declaration, comment) === undefined),
-    ...behind.filter((comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end))),
+    ...[...behind, ...(type === undefined ? [] : detachedInside(type))].filter(
+      (comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end)),
+    ),
   ];
   const above = ts.getLeadingCommentRanges(text, declaration.pos) ?? [];
   return [
     ...detached.map(({ pos, end }) => ({ code: "SVC147" as const, pos, end })),
     ...plainTagged(text, [...before, ...above, ...behind]),
   ];
+}
+
+/** Comments inside a type that TypeScript attaches to no node. Members of object types are other declarations. */
+function detachedInside(type: ts.Node): readonly ts.CommentRange[] {
+  const { text } = type.getSourceFile();
+  const attached = new Set<number>();
+  const found: ts.CommentRange[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isTypeElement(node)) return;
+    for (const { pos } of (node as { readonly jsDoc?: readonly ts.JSDoc[] }).jsDoc ?? []) attached.add(pos);
+    for (const at of [node.pos, node.end])
+      found.push(...(ts.getLeadingCommentRanges(text, at) ?? []), ...(ts.getTrailingCommentRanges(text, at) ?? []));
+    ts.forEachChild(node, visit);
+  };
+  visit(type);
+  return found.filter(({ pos, end }) => pos >= type.pos && end <= type.end && !attached.has(pos));
 }
 
 /** Comments that begin with the tag of a constraint, but not with two asterisks. */
@@ -218,7 +244,12 @@ function descriptionOf(node: ts.Node): string {
 }
 
 /** @param read converts the text of `@default` and `@example` to a value */
-function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJsonOrText): Comment {
+function parseComment(
+  text: string,
+  given: readonly ts.JSDocTag[],
+  isForeign: Program["isForeign"],
+  read = parseJsonOrText,
+): Comment {
   const tags = given.map((tag) => ({ tag, name: tag.tagName.text, text: tagText(tag) }));
   const reasons = tags.flatMap((tag) => (tag.name === "deprecated" && tag.text !== "" ? [tag.text] : []));
   const annotations: [string, Json][] = [];
@@ -232,7 +263,7 @@ function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJ
   }
   if (examples.length > 0) annotations.push(["examples", examples]);
   // Diagnostics about a dependency's comment would not help, because the project cannot change it.
-  const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
+  const own = tags.filter(({ tag }) => !isForeign(tag.getSourceFile()));
   return {
     description: [text, ...reasons.map((reason) => `Deprecated: ${reason}`)].filter((each) => each !== "").join("\n"),
     annotations,
@@ -241,10 +272,12 @@ function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJ
     ),
     unshared: [],
     notSecret: tags.some(({ name }) => name === "notSecret"),
-    examples: own
-      .filter(({ name }) => name === "default" || name === "example")
-      .map(({ tag, text }) => ({ tag, value: read(text) })),
-    onText: () => parseComment(text, given, parseText),
+    examples: tags.flatMap(({ name, tag, text }) => {
+      const annotation = annotations.findLast(([keyword]) => keyword === (name === "example" ? "examples" : name));
+      const isValue = name === "default" || name === "example";
+      return isValue && annotation !== undefined ? [{ tag, value: read(text), annotation }] : [];
+    }),
+    onText: () => parseComment(text, given, isForeign, parseText),
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
     misspellings: own.flatMap(({ tag, name }) => {
       if (KNOWN_TAGS.includes(name)) return [];
@@ -253,6 +286,12 @@ function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJ
       return meant === undefined ? [] : [{ tag, problem: `did you mean @${meant}?` }];
     }),
   };
+}
+
+/** The comment with only what applies to values: its documentation is that of something else. */
+export function withoutDocumentation(comment: Comment): Comment {
+  const onText = () => withoutDocumentation(comment.onText());
+  return { ...comment, description: "", annotations: [], examples: [], onText };
 }
 
 /** Tags of other generators, with the corresponding tags of svc-gen. */
@@ -303,12 +342,12 @@ function parseText(text: string): Json {
   return value === null || typeof value === "string" ? value : text;
 }
 
-export const NO_COMMENT = parseComment("", []);
+export const NO_COMMENT = parseComment("", [], () => false);
 
 /** Annotations as keywords. An outer comment overrides an inner one. */
 export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {
-  const outer = new Map(annotations);
-  const keywords = [...(inner?.keywords ?? []).filter(([keyword]) => !outer.has(keyword)), ...outer];
+  const outer = new Map(annotations.map((each) => [each[0], each]));
+  const keywords = [...(inner?.keywords ?? []).filter(([keyword]) => !outer.has(keyword)), ...outer.values()];
   const text = description === "" ? inner?.description : description;
   if (text === undefined && keywords.length === 0) return undefined;
   return { ...(text === undefined ? {} : { description: text }), keywords };

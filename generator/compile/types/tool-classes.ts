@@ -46,7 +46,32 @@ export function findTools(program: Program, file: ts.SourceFile) {
     });
     if (tool !== undefined) tools.push(tool);
   }
+  for (const { name, call } of returnedTools(program, file)) {
+    const hint = `declare it: export class ${name} extends ${call.expression.getText()}(…) {}`;
+    diagnostics.push(
+      diagnostic("SVC110", { place: program.at(call), subject: name }, "a call returns the class", hint),
+    );
+  }
   return { tools, diagnostics };
+}
+
+/** `SignatureFlags.Abstract` of the compiler, which does not export it. */
+const ABSTRACT_SIGNATURE = 4;
+
+/** Exports whose value is a tool class that a call returns. Only declared classes can be read. */
+function returnedTools({ checker }: Program, file: ts.SourceFile): { name: string; call: ts.CallExpression }[] {
+  const module = checker.getSymbolAtLocation(file);
+  return (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
+    const [declaration] = aliasTarget(checker, exported).declarations ?? [];
+    if (declaration?.getSourceFile() !== file) return [];
+    const isDefault = ts.isExportAssignment(declaration);
+    const value = isDefault ? declaration.expression : (declaration as Partial<ts.VariableDeclaration>).initializer;
+    if (value === undefined || !ts.isCallExpression(value)) return [];
+    const [made] = checker.getTypeAtLocation(value).getConstructSignatures() as (ts.Signature & { flags: number })[];
+    const isConcrete = made !== undefined && (made.flags & ABSTRACT_SIGNATURE) === 0;
+    if (!isConcrete || carriedTypes(checker, made.getReturnType()) === undefined) return [];
+    return [{ name: isDefault ? "Tool" : exported.name, call: value }];
+  });
 }
 
 /** All classes outside functions. Classes inside functions cannot be imported. */

@@ -19,6 +19,16 @@ export type TypeArguments = ReadonlyMap<ts.Symbol, TypeSyntax>;
 
 const NO_ARGUMENTS: TypeArguments = new Map();
 
+/** Name in a reference to a declared type: of `Name` or `import("./types.js").Name`. */
+export function referenceName(node: ts.Node): ts.EntityName | undefined {
+  if (ts.isTypeReferenceNode(node)) return node.typeName;
+  return ts.isImportTypeNode(node) && !node.isTypeOf ? node.qualifier : undefined;
+}
+
+export function argumentsOf(node: ts.Node): readonly ts.TypeNode[] | undefined {
+  return ts.isTypeReferenceNode(node) || ts.isImportTypeNode(node) ? node.typeArguments : undefined;
+}
+
 export class SyntaxReader {
   readonly #symbols = new Map<ts.Node, ts.Symbol | undefined>();
   readonly #checker: ts.TypeChecker;
@@ -58,12 +68,12 @@ export class SyntaxReader {
   /** Alias that a reference refers to, and its type with the arguments bound to its type parameters. */
   alias(syntax: TypeSyntax): { readonly declaration: ts.TypeAliasDeclaration; readonly body: TypeSyntax } | undefined {
     const { node, environment } = syntax;
-    if (!ts.isTypeReferenceNode(node)) return undefined;
-    const declaration = this.referenced(node.typeName)?.declarations?.find(ts.isTypeAliasDeclaration);
+    const name = referenceName(node);
+    const declaration = name && this.referenced(name)?.declarations?.find(ts.isTypeAliasDeclaration);
     if (declaration === undefined) return undefined;
     const { type, typeParameters } = declaration;
     const bound =
-      typeParameters === undefined ? NO_ARGUMENTS : this.#bind(typeParameters, node.typeArguments, environment);
+      typeParameters === undefined ? NO_ARGUMENTS : this.#bind(typeParameters, argumentsOf(node), environment);
     return { declaration, body: { node: type, environment: bound } };
   }
 
@@ -101,7 +111,8 @@ export class SyntaxReader {
       }
       return inner;
     }
-    if (!ts.isTypeReferenceNode(node)) return at.environment;
+    const name = referenceName(node);
+    if (name === undefined) return at.environment;
     let inner = at.environment;
     const visit = (symbol: ts.Symbol | undefined, args: readonly ts.TypeNode[] | undefined, depth: number): void => {
       for (const declaration of symbol?.declarations ?? []) {
@@ -114,7 +125,7 @@ export class SyntaxReader {
         }
       }
     };
-    visit(this.referenced(node.typeName), node.typeArguments, 0);
+    visit(this.referenced(name), argumentsOf(node), 0);
     return inner;
   }
 
@@ -146,7 +157,7 @@ export class SyntaxReader {
   /** Syntax of the element of a list, or of the first type argument. */
   argumentSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     const at = this.unaliased(syntax);
-    const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
+    const [argument] = (at && argumentsOf(at.node)) ?? [];
     const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
     return node === undefined || at === undefined ? undefined : { node, environment: at.environment };
   }

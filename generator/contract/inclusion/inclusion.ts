@@ -41,6 +41,8 @@ export interface InclusionOptions {
   readonly sendsNull: boolean;
   /** Whether both sides must declare the same members. */
   readonly exact: boolean;
+  /** Whether the sender may send undeclared members, which a closed object refuses. */
+  readonly sendsUndeclared?: boolean;
   /** Whether two patterns match the same texts; by default if they are equal. */
   readonly isSamePattern?: (sent: string, taken: string) => boolean;
 }
@@ -335,6 +337,9 @@ class Inclusion {
       }
     } else if (atom.rest === "unsaid" && !restOf(branch).isAny) {
       lift("x", this.nodes(sent.nodes.any, restOf(branch)), false);
+    } else if (atom.rest === "undeclared" && this.#options.sendsUndeclared) {
+      const name = freshName(atom, branch);
+      if (admitted(branch, name).isNever) fail(true, `the undeclared member "${name}"`, least().set(name, null));
     }
     return failures;
   }

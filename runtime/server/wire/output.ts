@@ -266,13 +266,14 @@ function encodePort(
   let values: NexusValue[];
   if (port.many) {
     if (!Array.isArray(value)) throw outputFault(`${place()}: expected an array, got ${kindOf(value)}`);
-    if (value.length < 1 || value.length > MAX_VALUES) {
-      throw outputFault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
+    const count = sentCount(value, port, items);
+    if (count < 1 || count > MAX_VALUES) {
+      throw outputFault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${count}`);
     }
-    const encoderAt = items(value.length);
+    const encoderAt = items(count);
     if (encoderAt instanceof Mismatch) throw outputFault(encoderAt.describe([tag, port.name]));
     values = [];
-    for (let i = 0; i < value.length; i++) {
+    for (let i = 0; i < count; i++) {
       values.push(portValue(port, encoderAt(i), value[i], [tag, port.name, i], memo));
     }
   } else if (port.optional && (value === undefined || value === null)) {
@@ -283,6 +284,20 @@ function encodePort(
   const size = nexusDataSize(values, port.many);
   if (size > MAX_PORT_BYTES) throw outputFault(`${place()}: at most ${MAX_PORT_BYTES} bytes in a port, got ${size}`);
   return values;
+}
+
+/** Number of items to send. Absent optional items at the end of a tuple are not sent, if their types do not allow null. */
+function sentCount(value: readonly unknown[], { list }: Port, items: CompiledPort["items"]): number {
+  let count = value.length;
+  if (list?.kind !== "tuple" || count > list.items.length) return count;
+  const required = list.items.length - (list.optional ?? 0);
+  for (; count > required; count--) {
+    const item = value[count - 1];
+    const encoderAt = items(count);
+    const isAbsent = (item === undefined || item === null) && !(encoderAt instanceof Mismatch);
+    if (!isAbsent || !(encoderAt(count - 1)(item, 0, new DefinitionMemo()) instanceof Mismatch)) break;
+  }
+  return count;
 }
 
 /** Value of a port: a reference if the port accepts references, otherwise inline data. */

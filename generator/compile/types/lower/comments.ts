@@ -94,7 +94,7 @@ export function reportIdleComments(lowering: Lowering, declaration: ts.Node, sub
   }
 }
 
-function addComment(lowering: Lowering, shape: Shape, given: Comment, use: Use, isForPart = false): Shape {
+export function addComment(lowering: Lowering, shape: Shape, given: Comment, use: Use, isForPart = false): Shape {
   if (isNever(shape)) return shape;
   const constrained = addConstraints(lowering, shape, given, use, isForPart);
   const comment = onShape(given, constrained);
@@ -222,11 +222,13 @@ export function recordTags(
     else lowering.acknowledged.push({ codes: read.codes, subject });
   }
   if (shape === undefined) return;
-  for (const { tag, value } of comment.examples) {
-    if (shape.kind === "string" && /^'.*'$/s.test(String(value))) {
+  for (const { tag, value, annotation } of comment.examples) {
+    const foreign = lowering.own(tag) === undefined ? { foreign: annotation } : {};
+    if (shape.kind === "string" && foreign.foreign === undefined && /^'.*'$/s.test(String(value))) {
       lowering.report("SVC196", { subject, node: tag }, "the quotes are part of the value: remove them");
     }
-    lowering.examples.push({ value, shape, optional, subject, place: lowering.program.at(tag, endOfTag(tag)) });
+    const place = lowering.program.at(tag, endOfTag(tag));
+    lowering.examples.push({ value, shape, optional, subject, place, ...foreign });
   }
 }
 

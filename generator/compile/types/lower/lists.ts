@@ -3,6 +3,7 @@
 import { isNever, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { ABSENT } from "../type-predicates.js";
+import { addComment } from "./comments.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
 
@@ -57,9 +58,14 @@ export function lowerTuple(lowering: Lowering, type: ts.TupleTypeReference, use:
     };
     if (flag & ts.ElementFlags.Variadic) lowering.report("SVC139", inner, lowering.printType(type));
     const isOptional = (flag & ts.ElementFlags.Optional) !== 0;
-    const shape = isOptional
+    const bare = isOptional
       ? lowering.refuseImpossible(lowerWithoutUndefined(lowering, element, inner), inner)
       : lowerItem(lowering, element, inner);
+    const name = nodes?.length === elementFlags.length ? nodes[index] : undefined;
+    const shape =
+      name !== undefined && ts.isNamedTupleMember(name)
+        ? addComment(lowering, bare, lowering.types.comments.ofNode(name), inner)
+        : bare;
     if (isNever(shape) && flag & ts.ElementFlags.Rest) return;
     if (isNever(shape)) never ??= shape;
     if (flag & ts.ElementFlags.Rest) rest = shape;

@@ -7,7 +7,15 @@ import { annotate } from "../jsdoc.js";
 import { looksSecret } from "../secret-names.js";
 import { ABSENT, resolveAccess, unionConstituents } from "../type-predicates.js";
 import { linksOf, type TypeArguments } from "../type-syntax.js";
-import { addConstraints, lowerSources, onShape, recordTags, reportIdleComments, reportOutOfReach } from "./comments.js";
+import {
+  addComment,
+  addConstraints,
+  lowerSources,
+  onShape,
+  recordTags,
+  reportIdleComments,
+  reportOutOfReach,
+} from "./comments.js";
 import { lowerDataRef } from "./data-refs.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
@@ -57,7 +65,11 @@ function lowerObject(
     else {
       const pattern = keyPattern(lowering, info.keyType, inner);
       const names = pattern === undefined ? {} : { pattern: excludeMembers(pattern, members) };
-      const shape = lowerWithoutUndefined(lowering, info.type, inner);
+      const bare = lowerWithoutUndefined(lowering, info.type, inner);
+      const { declaration: signature } = info;
+      if (signature !== undefined) reportIdleComments(lowering, signature, inner.subject);
+      const comment = signature && lowering.types.comments.ofNode(signature);
+      const shape = comment === undefined ? bare : addComment(lowering, bare, comment, inner);
       if (!isNever(shape)) indexes.push({ ...names, shape });
       else if (pattern === undefined) closed = true;
       else lowering.refuseImpossible(shape, inner);

@@ -16,5 +16,5 @@ export interface TypeReader {
 export function readTypes(program: Program): TypeReader {
   const { checker } = program;
   const syntax = new SyntaxReader(checker);
-  return { program, syntax, order: new DeclaredOrder(program, syntax), comments: new Comments(checker) };
+  return { program, syntax, order: new DeclaredOrder(program, syntax), comments: new Comments(program) };
 }

@@ -2,12 +2,14 @@
 
 import type { Program } from "../../project/program.js";
 import { ts } from "../../project/typescript.js";
-import type { Comment, Comments, Constraint } from "../jsdoc.js";
+import { type Comment, type Comments, type Constraint, withoutDocumentation } from "../jsdoc.js";
 import { isDataRef, unionConstituents } from "../type-predicates.js";
 import {
+  argumentsOf,
   linksOf,
   MAX_DEPTH,
   originOf,
+  referenceName,
   type SyntaxReader,
   type TypeArguments,
   type TypeSyntax,
@@ -123,7 +125,10 @@ export class TypeSources {
         ? [{ syntax: body, comments: [], isPart: false, isOpen: true }]
         : inner;
     if (this.#program.program.isSourceFileDefaultLibrary(declaration.getSourceFile())) return found;
-    const comment = this.#comments.ofNode(declaration);
+    const documented = this.#comments.ofNode(declaration);
+    // The comment of a package's generic alias documents the alias, such as a utility type, and not the author's value.
+    const isUtility = declaration.typeParameters !== undefined && this.#program.isForeign(declaration.getSourceFile());
+    const comment = isUtility ? withoutDocumentation(documented) : documented;
     return found.map((each) => withComment(each, { comment, alias: declaration }));
   }
 
@@ -274,10 +279,8 @@ export class TypeSources {
     // The types of a readonly list and of its syntax without `readonly` differ.
     const isList = [this.#checker.isArrayType, this.#checker.isTupleType].some((is) => is(own) && is(type));
     if (environment.size > 0) {
-      return (
-        isList ||
-        (ts.isTypeReferenceNode(node) && symbol !== undefined && this.#syntax.referenced(node.typeName) === symbol)
-      );
+      const name = referenceName(node);
+      return isList || (name !== undefined && symbol !== undefined && this.#syntax.referenced(name) === symbol);
     }
     const [items, others] = [own, type].map((each) =>
       isList ? this.#checker.getTypeArguments(each as ts.TypeReference) : [],
@@ -292,7 +295,7 @@ export class TypeSources {
   tagsOfArguments(syntax: TypeSyntax | undefined): string {
     if (syntax === undefined) return "";
     const { node, environment } = syntax;
-    const own = ts.isTypeReferenceNode(node) ? (node.typeArguments ?? []) : [];
+    const own = argumentsOf(node) ?? [];
     const given = [...environment.values(), ...own.map((argument) => ({ node: argument, environment }))];
     return given.map((each) => this.#tagsIn(each, 0)).join("");
   }
@@ -337,13 +340,13 @@ export class TypeSources {
           for (const each of this.#comments.ofNode(node).constraints) found.add(each);
         }
       }
-      const name = ts.isTypeReferenceNode(node)
-        ? node.typeName
-        : ts.isTypeQueryNode(node)
-          ? node.exprName
+      const name = ts.isTypeQueryNode(node)
+        ? node.exprName
+        : ts.isImportTypeNode(node)
+          ? node.qualifier
           : ts.isExpressionWithTypeArguments(node)
             ? node.expression
-            : undefined;
+            : referenceName(node);
       for (const each of (name && this.#syntax.referenced(name)?.declarations) ?? []) {
         if (!this.#program.isForeign(each.getSourceFile())) visit(each);
       }
