@@ -578,6 +578,18 @@ test("comments of index signatures and of named tuple elements apply; other comm
   }
 });
 
+test("tags of an alias that is the type of keys are reported", () => {
+  const aliases = "/** @pattern ^[a-z]+$ */\ntype Slug = string;\n/** @minLength 2 */\ntype Text = string;";
+  const input = "{ a: { x: Record<Slug, number>; y: { [k: Slug]: Text }; z: Record<string, Text> } }";
+  assert.deepEqual(
+    generated(input, aliases).said.map((line) => line.split(" ").slice(0, 2)),
+    [
+      ["SVC198", "A.Input.a.x{}"],
+      ["SVC198", "A.Input.a.y{}"],
+    ],
+  );
+});
+
 test("the tag of a constraint in a comment that is not a JSDoc comment is reported", () => {
   assert.deepEqual(
     reportsOf(`{ // @minLength 2
