@@ -557,6 +557,20 @@ test("comments of index signatures and of named tuple elements apply; other comm
   }
 });
 
+test("tags of an alias that is the type of keys, and of a constant, are reported", () => {
+  const aliases =
+    "/** @pattern ^[a-z]+$ */\ntype Slug = string;\n/** @minLength 2 */\ntype Text = string;\n/** @minimum 1 */\ndeclare const one: number;";
+  const input = "{ a: { x: Record<Slug, number>; y: { [k: Slug]: Text }; z: Record<string, Text>; one: typeof one } }";
+  assert.deepEqual(
+    generated(input, aliases).said.map((line) => line.split(" ").slice(0, 2)),
+    [
+      ["SVC198", "A.Input.a.x{}"],
+      ["SVC198", "A.Input.a.y{}"],
+      ["SVC198", "A.Input.a.one"],
+    ],
+  );
+});
+
 test("the tag of a constraint in a comment that is not a JSDoc comment is reported", () => {
   assert.deepEqual(
     reportsOf(`{ // @minLength 2

@@ -162,11 +162,15 @@ export class SyntaxReader {
     return node === undefined || at === undefined ? undefined : { node, environment: at.environment };
   }
 
-  /** Syntax of a mapped type's values: `Item` in `Record<string, Item>`. */
-  mappedValues(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+  /** Syntaxes of a mapped type's keys and values: `Name` and `Item` in `Record<Name, Item>`. */
+  mapped(syntax: TypeSyntax | undefined): { readonly keys?: TypeSyntax; readonly values?: TypeSyntax } {
     const at = this.unaliased(syntax);
-    if (at === undefined || !ts.isMappedTypeNode(at.node) || at.node.type === undefined) return undefined;
-    return { node: at.node.type, environment: at.environment };
+    if (at === undefined || !ts.isMappedTypeNode(at.node)) return {};
+    const { environment } = at;
+    const [keys, values] = [at.node.typeParameter.constraint, at.node.type].map(
+      (node) => node && { node, environment },
+    );
+    return { ...(keys && { keys }), ...(values && { values }) };
   }
 
   /**

@@ -44,7 +44,7 @@ function lowerObject(
   payload = false,
 ): ObjectShape {
   const environment = lowering.syntax.memberEnvironment(use.syntax);
-  const values = lowering.syntax.mappedValues(use.syntax);
+  const { keys, values } = lowering.syntax.mapped(use.syntax);
   const members: Member[] = [];
   for (const property of properties) {
     const member = lowerMember(lowering, property, type, environment, use, payload);
@@ -59,6 +59,9 @@ function lowerObject(
       ...lowering.placeIn(use, info.declaration),
       syntax: info.declaration === undefined ? values : { node: info.declaration.type, environment },
     };
+    const name = info.declaration?.parameters[0]?.type;
+    const key = lowering.syntax.resolve(name === undefined ? keys : { node: name, environment });
+    reportOutOfReach(lowering, info.keyType, { ...inner, syntax: key });
     // JSON has no symbols as names, and an index signature requires no member.
     if (info.keyType.flags & TypeFlags.ESSymbol) continue;
     if (info.type.flags & TypeFlags.Never) closed = true;

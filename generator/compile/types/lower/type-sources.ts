@@ -375,8 +375,12 @@ function withComment(source: Source, given: Omit<PathComment, "isForPart">): Sou
   return { ...source, comments: [...source.comments, { ...given, isForPart: source.isPart }] };
 }
 
-function isTaggable(node: ts.Node): node is ts.TypeAliasDeclaration | ts.PropertySignature | ts.PropertyDeclaration {
-  return ts.isTypeAliasDeclaration(node) || ts.isPropertySignature(node) || ts.isPropertyDeclaration(node);
+function isTaggable(
+  node: ts.Node,
+): node is ts.TypeAliasDeclaration | ts.PropertySignature | ts.PropertyDeclaration | ts.VariableDeclaration {
+  return [ts.isTypeAliasDeclaration, ts.isPropertySignature, ts.isPropertyDeclaration, ts.isVariableDeclaration].some(
+    (is) => is(node),
+  );
 }
 
 function isAbsentOrNull(node: ts.TypeNode): boolean {

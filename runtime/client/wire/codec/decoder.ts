@@ -5,7 +5,7 @@
 
 import { decodeOwnBase64 } from "../base64.js";
 import { asBuffer } from "../bytes.js";
-import { parseDateTime } from "../date-time.js";
+import { formatDateTime, parseDateTime } from "../date-time.js";
 import { inputFault } from "../fault.js";
 import {
   ARRAY,
@@ -150,12 +150,11 @@ export class DecoderCompiler {
         return (document, entry) => {
           const text = stringValueOf(document, entry);
           const date = text === undefined ? undefined : parseDateTime(text);
-          return (
-            date ??
-            new Mismatch(
-              "an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z",
-              entryKind(document, entry),
-            )
+          // With its offset, a date of year 0 or 9999 may be in a year that no result can have.
+          if (date !== undefined && formatDateTime(date) !== undefined) return date;
+          return new Mismatch(
+            "an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z",
+            entryKind(document, entry),
           );
         };
       case "bytes":
