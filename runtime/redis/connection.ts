@@ -70,6 +70,8 @@ const NOT_EXECUTED = /^(?:OOM|READONLY|MASTERDOWN|LOADING|MISCONF|NOREPLICAS|NOA
 const WATCHDOG_INTERVAL_MS = 1_000;
 /** Number of the watchdog's intervals without a reply after which a client is replaced. */
 const MAX_SILENT = 3;
+/** The same while it connects: several Sentinels may have to be asked, each within a time limit. */
+const MAX_CONNECTING = 10;
 /**
  * Intervals in a command's time limit. A tool that blocks the event loop delays timers and replies, so its block counts as
  * one interval, however long it is.
@@ -82,7 +84,7 @@ const MAX_BACKOFF_MS = 2_000;
 interface Client {
   readonly status: string;
   readonly stream: { cork(): void; uncork(): void };
-  on(event: "ready" | "end", listener: () => void): unknown;
+  on(event: "connect" | "ready" | "end", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
   on(event: "message", listener: (channel: string, message: string) => void): unknown;
   info(): Promise<string>;
@@ -204,7 +206,7 @@ export class RedisConnection {
         if (--left > 0) return;
         clearInterval(timer);
         reject(new RedisFault("timeout", "no reply within the time limit", true));
-      }, this.options.timeoutMs / INTERVALS);
+      }, this.options.timeoutMs / INTERVALS).unref();
       const settled = Promise.resolve(reply).then(resolve, reject);
       void settled.finally(() => clearInterval(timer));
     });
@@ -247,6 +249,12 @@ export class RedisConnection {
       if (fault.reason === "refused") this.#failed(fault);
       else this.#lastFault = fault;
     });
+    // The handshake has the time limit of a command: a grace period may wait for it.
+    client.on("connect", () => {
+      this.#inTime(new Promise<void>((resolve) => client.on("ready", resolve))).catch((fault: RedisFault) => {
+        if (client === this.#client) this.#failed(fault);
+      });
+    });
     client.on("ready", () => {
       if (client !== this.#client) return;
       this.#lastFault = new RedisFault("disconnected", "connection closed", false);
@@ -280,7 +288,8 @@ export class RedisConnection {
   }
 
   #watch(): void {
-    const max = Math.max(MAX_SILENT, 1 + Math.ceil(this.options.timeoutMs / WATCHDOG_INTERVAL_MS));
+    const most = Math.max(MAX_SILENT, 1 + Math.ceil(this.options.timeoutMs / WATCHDOG_INTERVAL_MS));
+    const max = this.#client?.status === "connecting" ? Math.max(MAX_CONNECTING, most) : most;
     if (this.#client === undefined || ++this.#silent < max) return;
     this.#failed(new RedisFault("timeout", `no reply for ${max} s`, false));
   }
@@ -309,6 +318,9 @@ export class RedisConnection {
       failoverDetector: false,
       // Reconnects if the primary has become a replica, to find the new primary.
       reconnectOnError: (error: Error) => NOT_PRIMARY.test(codeOf(error)),
+      // Limits of a given client, which do not know of the time in which a tool blocks the event loop.
+      commandTimeout: undefined,
+      socketTimeout: undefined,
       disableClientInfo: true,
       keyPrefix: "",
     };

@@ -193,6 +193,9 @@ describe("repeat", () => {
       ["/meta", "/invoke", "/meta", "/invoke"],
     );
     assert.deepEqual(memories(sent).slice(1), ["none", "none", "unknown;age=…"]);
+    const busy = scripted([{ status: 429, body: "<html>" }, done(A)]);
+    const failure = await failureOf(busy.client.invoke(input, { repeat: true }));
+    assert.deepEqual([endOf(failure), busy.sent.length], ["invalid_answer no", 1]);
   });
 
   test("the age of a repeat includes the time during which the machine was suspended", async (t) => {

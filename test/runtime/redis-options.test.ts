@@ -196,6 +196,22 @@ describe("a connection", () => {
     });
   }
 
+  it("a handshake has the time limit of a command, and connecting, also by several Sentinels, ten seconds", async () => {
+    const faults: string[] = [];
+    const connection = await connected({ timeoutMs: 700 }, { lost: ({ message }) => faults.push(message) });
+    const watchdog = timers.waiting.find(({ repeats }) => repeats) ?? assert.fail("no watchdog");
+    for (let i = 1; i < 10; i++) watchdog.fire();
+    assert.deepEqual(faults, []);
+    last().status = "connect";
+    last().emit("connect");
+    const interval = timers.waiting.find(({ ms }) => ms === 70) ?? assert.fail("no interval");
+    for (let i = 0; i < 10; i++) interval.fire();
+    await turnUntil(() => faults.length > 0);
+    assert.deepEqual([faults, connection.ready], [["timeout: no reply within the time limit"], false]);
+    // A given client's own limits do not apply.
+    assert.deepEqual([last().options.commandTimeout, last().options.socketTimeout], [undefined, undefined]);
+  });
+
   it("a command fails after ten intervals without a reply; a tool that blocks the event loop delays the next one", async () => {
     for (const intervals of [9, 10]) {
       const connection = await connected({ timeoutMs: 700 });

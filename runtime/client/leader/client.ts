@@ -398,8 +398,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     try {
       await beforeAttempt(attempts, this.#attempt(call).readMeta());
     } catch (error) {
-      const isHidden = error instanceof LeaderError && error.code === "invalid_answer" && error.status !== undefined;
-      if (!isHidden) throw error;
+      if (!(error instanceof LeaderError && error.code === "invalid_answer" && HIDDEN.test(`${error.status}`)))
+        throw error;
     }
   }
 
@@ -446,6 +446,9 @@ function quietly<T>(act: () => T): T | undefined {
     return undefined;
   }
 }
+
+/** Statuses of a gateway that forwards calls but not `/meta`. */
+const HIDDEN = /^(?:3\d\d|401|403|404|405)$/;
 
 /** Whether a server that found no signature reads headers with another prefix than the client sent. */
 function isOtherPrefix(details: string, sent: string): boolean {

@@ -3,7 +3,8 @@
  * connection, it would be unknown whether a PUT was processed. The body is sent in slices of the caller's bytes.
  */
 
-import { retryAfterOf } from "svc-client/internal/leader/waiting";
+import type { Socket } from "node:net";
+import { onAbort, retryAfterOf } from "svc-client/internal/leader/waiting";
 import type { Dispatcher } from "undici";
 import type { Deadline, Deadlines } from "../deadline.js";
 import { StorageError, type StorageErrorFacts, type StorageFault, systemCode } from "../storage-error.js";
@@ -45,9 +46,16 @@ export async function exchange(options: ExchangeOptions): Promise<Buffer> {
     headers["content-length"] = String(body.length);
   }
   // Loaded at the first request, because a server starts sooner without it.
-  const { Agent, request } = await import("undici");
+  const { Agent, buildConnector, request } = await import("undici");
+  const { connectMs: timeout } = deadlines;
+  const open = buildConnector({ timeout, minVersion: "TLSv1.2", ...(endpoint.ca && { ca: endpoint.ca }) });
+  let endAbort = () => {};
   const agent = new Agent({
-    connect: { timeout: deadlines.connectMs, minVersion: "TLSv1.2", ...(endpoint.ca && { ca: endpoint.ca }) },
+    // undici passes an abort on only when the request has a connection.
+    connect: (to, done) => {
+      const socket = open(to, done) as unknown as Socket;
+      endAbort = onAbort([deadline.signal], () => socket.destroy(deadline.signal.reason));
+    },
     headersTimeout: 0,
     bodyTimeout: deadlines.progressMs,
   });
@@ -77,6 +85,7 @@ export async function exchange(options: ExchangeOptions): Promise<Buffer> {
     return fail("connection_failed", reason);
   };
   try {
+    deadline.signal.throwIfAborted();
     const response = await request(endpoint.address(path, query), {
       method,
       headers,
@@ -100,6 +109,7 @@ export async function exchange(options: ExchangeOptions): Promise<Buffer> {
   } catch (error) {
     throw faultOf(error);
   } finally {
+    endAbort();
     void agent.destroy();
   }
 }

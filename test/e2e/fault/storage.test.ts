@@ -354,6 +354,13 @@ describe("abort", () => {
     void until(() => sockets.size === 1, "a connection").then(() => sending.abort(reason));
     assert.equal((await fault(large, "aborted", /by its signal/)).paid, "no");
     assert.deepEqual(await storage.recover(), []);
+    // A TLS handshake that never ends.
+    const connecting = new AbortController();
+    const tls = storageOf(substitute, { publisher: { url: `https://${address}` }, deadlines: { connectMs: 60_000 } });
+    const stalled = tls.upload(fresh(), { signal: connecting.signal });
+    void until(() => sockets.size === 2, "a second connection").then(() => connecting.abort(reason));
+    assert.equal((await fault(stalled, "aborted", /by its signal/)).paid, "no");
+    assert.deepEqual(await storage.recover(), []);
 
     const content = fresh();
     failNext(substitute, "PUT", { kind: "slow", delayMs: 9_000 });
