@@ -185,10 +185,12 @@ async function build(options: GenerateOptions, reporter: GenerateCall, checks: b
     report(diagnostics);
     return EXIT.failure;
   }
+  // Before files are written, which may fail.
+  if (!reporter.json) report(diagnostics);
   const stale = checks ? staleFiles(options.root, files) : [];
   const wrote = checks ? [] : writeChanged(options.root, files);
   const paths = stale.map(({ path }) => path);
-  report(diagnostics, wrote, paths);
+  if (reporter.json) report(diagnostics, wrote, paths);
   if (stale.length > 0) {
     if (!reporter.json) reporter.complain((await import("./stale-report.js")).staleReport(stale));
     return EXIT.stale;

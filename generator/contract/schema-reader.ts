@@ -127,8 +127,12 @@ export function withListBounds(ports: JsonObject, root: JsonObject): JsonObject 
 function boundedList(schema: JsonObject, root: JsonObject): Json {
   const target = dereferenced(schema, root);
   if (!(target instanceof JsonObject) || target.get("type") !== "array") return schema;
-  const least = Math.max(1, Number(target.get("minItems") ?? 1));
-  const most = Math.min(MAX_VALUES, Number(target.get("maxItems") ?? MAX_VALUES));
+  const limit = (keyword: string, other: number) => {
+    const value = target.get(keyword);
+    return typeof value === "number" ? value : other;
+  };
+  const least = Math.max(1, limit("minItems", 1));
+  const most = Math.min(MAX_VALUES, limit("maxItems", MAX_VALUES));
   return withKeyword(withKeyword(schema, "minItems", least), "maxItems", most);
 }
 

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { changeLine, type Difference, diffDocuments, PATH_CHANGED, URL_CHANGED } from "../contract/diff.js";
-import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
+import { type JudgedMetadata, readListing, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
 import {
   type ExchangeFailure,
   type ExchangeRequest,
@@ -398,8 +398,10 @@ class ServerDoctor {
 /** Comparison of a tool of the server with the same version in a `meta.json`; undefined if that has none or is invalid. */
 function differenceIn(committed: string, served: string, fqn: string): Difference | undefined {
   try {
-    const all = diffDocuments({ name: "the server", text: served }, { name: "meta.json", text: committed });
-    return all.find(({ tool, before, after }) => before === after && `${tool}@${before}` === fqn);
+    const own = readListing(Buffer.from(committed), "meta.json").find((each) => "fqn" in each && each.fqn === fqn);
+    if (own === undefined || !("document" in own)) return undefined;
+    const text = printJson(own.document);
+    return diffDocuments({ name: "the server", text: served }, { name: "meta.json", text })[0];
   } catch (error) {
     if (error instanceof UnreadableMetadata) return undefined;
     throw error;

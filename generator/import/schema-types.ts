@@ -181,7 +181,11 @@ class SchemaTypes {
       return { type: union(values.map((value) => text(literal(value)))), ...this.#comment(whole, []) };
     }
     const types = whole.get("type");
-    return Array.isArray(types) ? this.#several(whole, types, at) : this.#single(whole, at);
+    if (!Array.isArray(types)) return this.#single(whole, at);
+    // How svc-gen writes the type `{}`.
+    const isEvery = isSame([...types].sort(), ["array", "boolean", "number", "object", "string"]);
+    if (isEvery) return { type: text("NonNullable<unknown>"), ...this.#comment(whole, []) };
+    return this.#several(whole, types, at);
   }
 
   /** Named type of a referenced definition; undefined if the reference has keywords to merge. */

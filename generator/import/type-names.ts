@@ -5,7 +5,7 @@ import { joinedWords } from "../text/class-names.js";
 
 /** Names that the file imports, declares or uses, and names that TypeScript reserves. */
 const RESERVED: ReadonlySet<string> = new Set([
-  ...["Input", "Output", "SvcTool", "StatusCode", "errEval", "Date", "Promise", "Uint8Array"],
+  ...["Input", "Output", "SvcTool", "StatusCode", "errEval", "NonNullable", "Date", "Promise", "Uint8Array"],
   ...[
     "any",
     "bigint",

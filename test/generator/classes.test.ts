@@ -175,6 +175,7 @@ const CLASSES = table(String.raw`
 - ;; path() { return "instance"; } ;; SVC128 path: it is not static
 - ;; static async health() { return 1; } ;; SVC128 health: it is static
 - ;; authorise() {} ;; SVC128 authorise: SvcTool has authorize()
+- ;; authorized() {} mine() { this.authorized(); }
 - ;; private authorizes() {} authority() {} private close() {} timeout = 5;
 - ;; override authorize(context: unknown, input?: unknown) {}
 - ;; override authorize(context = {}) {}

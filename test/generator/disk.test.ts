@@ -107,6 +107,9 @@ test("if files cannot be written, one message says so, and no file remains", asy
     assert.equal(code, EXIT.failure);
     assert.equal(existsSync(join(project.root, out, "contracts.ts")), false);
   }
+  project.write({ "src/sum.ts": toolSource("Sum", "{ a: any }") });
+  const { err } = await svcGenIn(project.root, ["--out", "taken"]);
+  assert.match(err, /SVC190[\s\S]*svc-gen: cannot write/, "what the run found is said too");
   const names = readdirSync(project.root, { recursive: true, encoding: "utf8" });
   assert.deepEqual(
     names.filter((name) => name.endsWith(".tmp")),

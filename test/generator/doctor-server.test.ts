@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import dns from "node:dns";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
   request as httpRequest,
@@ -456,6 +456,11 @@ describe("doctor of a server with a fault", () => {
         (await doctor(`${origin}/tool`)).of("metadata").detail,
         /^the server has xyz\.test\.tool\d+@1, which is not in meta\.json$/,
       );
+      const [own] = JSON.parse(readFileSync(join(folder, "meta.json"), "utf8"));
+      const versions = [tool.fqn, tool.fqn.replace("@1", "@2")].map((fqn) => ({ ...own, fqn, description: "A." }));
+      writeFileSync(join(folder, "meta.json"), JSON.stringify(versions));
+      const side = (await doctor(`${origin}/tool`)).of("metadata").detail;
+      assert.ok(side.includes(`differ in ${tool.fqn}: `), side);
       rmSync(join(folder, "meta.json"));
       assert.equal((await doctor(`${origin}/tool`)).of("metadata").ok, null);
     } finally {

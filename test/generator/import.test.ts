@@ -148,6 +148,10 @@ describe("schemas of other toolkits", () => {
       '"a":{"type":"string","pattern":"^(a+)+$"},"b":{"type":"string","pattern":"(?i)a"}',
       /^export interface Input \{\n {2}a: string;\n {2}b: string;\n\}$/m,
     ],
+    "everything but null": [
+      '"every":{"type":["array","boolean","number","object","string"]}',
+      /^ {2}every: NonNullable<unknown>;$/m,
+    ],
     "a list port": ['"many?":{"type":"array","items":{"type":"string"}}', /^ {2}many: string\[\];$/m],
     "a secret; a member with a name like a secret": [
       `"apiKey?":${secret('["string","null"]')},"keys":{"type":"array","items":${secret('"string"')}},"token":{"type":"string"}`,

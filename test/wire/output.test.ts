@@ -7,7 +7,6 @@ import { WireFault } from "#client/wire/fault.js";
 import { MAX_INLINE_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "#client/wire/protocol.js";
 import { ErrEval, OutputEncoder, resultBytes, resultJson } from "#runtime/server/wire/output.js";
 import { errEval } from "#runtime/tool.js";
-import { proves } from "../proves.js";
 import { contractWith } from "./codecs.js";
 
 const SECRET = "SECRET_7f3a";

@@ -186,7 +186,6 @@ export function openLibrary(program: Program): ReadType {
       for (const property of properties) this.#correctMember(property, definition);
       for (const { keyType, type: value } of this.tc.getIndexInfosOfType(type)) {
         if (keyType.flags & TypeFlags.ESSymbol) continue;
-        definition;
         const given = unionConstituents(value).map((part) => this.getTypeDefinition(part));
         const values =
           value.isUnion() && given.length < value.types.length ? { anyOf: given } : this.getTypeDefinition(value);

@@ -93,11 +93,13 @@ export function checkKinds(program: Program, node: ClassNode, statics: Type, nam
   }
 }
 
-/** Public methods whose names are similar to that of a method of SvcTool. */
+/** Public methods whose names are similar to that of a method of SvcTool, and which no source of the project calls. */
 export function misspelt(program: Program, type: Type, meant: string) {
+  const sources = program.program.getSourceFiles().filter((file) => !program.isForeign(file));
   return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
     const found = key === meant || closest(key, [meant], 1).length === 0 ? undefined : methodOf(program, type, key);
-    return found === undefined ? [] : [{ key, found, detail: `SvcTool has ${meant}()`, hint: `rename it to ${meant}` }];
+    if (found === undefined || sources.some(({ text }) => text.includes(`.${key}(`))) return [];
+    return [{ key, found, detail: `SvcTool has ${meant}()`, hint: `rename it to ${meant}` }];
   });
 }
 
