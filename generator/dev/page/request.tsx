@@ -12,6 +12,7 @@ import {
   fields,
   health,
   healthText,
+  hideTyped,
   inputView,
   running,
   shown,
@@ -81,6 +82,7 @@ function Editor() {
         aria-invalid={current.fault !== ""}
         aria-describedby="json-fault"
         onInput={({ currentTarget }) => editText(currentTarget.value)}
+        onBlur={hideTyped}
       />
       <p id="json-fault" class="problem" role="status">
         {current.fault}

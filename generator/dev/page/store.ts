@@ -11,7 +11,7 @@ import type {
   PageState,
   ToolView,
 } from "../page-server/page-api.js";
-import { JsonFault, parseValue, printValue, type Value } from "./form/exact-json.js";
+import { JsonFault, parseValue, printValue, sameValue, type Value } from "./form/exact-json.js";
 import { Fields, HIDDEN } from "./form/field-schema.js";
 
 const EMPTY: PageState = {
@@ -43,7 +43,7 @@ export const called = signal<string | undefined>(undefined);
 export const notice = signal("");
 export const contract = signal<ContractView | undefined>(undefined);
 
-/** An edited input: its text, with secrets hidden, and the last valid value of the text. */
+/** An edited input: its text, with secrets hidden unless they are being typed, and the last valid value of the text. */
 export interface Draft {
   readonly text: string;
   readonly value: Value;
@@ -158,6 +158,13 @@ export function editText(text: string): void {
       throw error;
     }
   });
+}
+
+/** Hides the secrets that the user typed into the JSON. */
+export function hideTyped(): void {
+  const input = draft.value;
+  if (input?.fault !== "") return;
+  if (!sameValue(parseValue(input.text), fields.value?.hidden(input.value))) editValue(input.value);
 }
 
 /** Creates drafts for new tools, and adapts those whose schema has changed. */

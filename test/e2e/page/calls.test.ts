@@ -292,6 +292,52 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     });
   });
 
+  test("a secret in JSON is typed as text, sent, and hidden when the box is left", async () => {
+    await page.getByLabel("set keys").check();
+    await field("keys").fill('{"a":{"key":""}}');
+    for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type("canary-1");
+    assert.equal(await field("keys").inputValue(), '{"a":{"key":"canary-1"}}');
+    const sent = page.waitForRequest((request) => request.url().endsWith("/api/call"));
+    await answerTo(page, () => page.keyboard.press("Control+Enter"));
+    const { input, shown } = (await sent).postDataJSON() as { readonly input: string; readonly shown: string };
+    assert.deepEqual([/"key": "(.*)"/.exec(input)?.[1], /canary/.test(shown)], ["canary-1", false]);
+    await field("keys").blur();
+    assert.equal(JSON.parse(await field("keys").inputValue()).a.key, "••••••••");
+    assert.doesNotMatch(await page.content(), /canary/);
+    await field("keys").fill('{"b":{"key":"••••••••"}}');
+    await field("keys").blur();
+    assert.equal(JSON.parse(await field("keys").inputValue()).b.key, "", "a hidden secret of another name is lost");
+    await edit((all) => {
+      all.keys = { a: { key: "canary-2" } };
+    });
+    assert.doesNotMatch(await text(), /canary/, "also in the JSON of the whole input");
+    await edit((all) => {
+      delete all.keys;
+    });
+  });
+
+  test("a text of one line acts as an input, and keeps the focus while it grows", async () => {
+    const value = () => field("text").inputValue();
+    const paste = async (pasted: string) => {
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(pasted)})`);
+      await page.keyboard.press("Control+V");
+    };
+    await field("text").fill("");
+    await field("text").focus();
+    await page.keyboard.type("one\n");
+    assert.equal(await value(), "one", "Enter adds no line break");
+    await paste(" two\n");
+    assert.equal(await value(), "one two");
+    await page.keyboard.type("x".repeat(70));
+    assert.equal(await value(), `one two${"x".repeat(70)}`);
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("a\nb");
+    await paste("c\n");
+    assert.equal(await value(), `one two${"x".repeat(70)}\na\nbc\n`, "a text of more lines can be edited");
+    await field("text").fill("text");
+  });
+
   test("the history survives a reload, and restores a call with its input", async () => {
     const first = page.locator(".history button").last();
     assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+kinds@1/);

@@ -1,6 +1,6 @@
 /** The input form, built from the schema. Every control shows its label, constraints and error. */
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, TargetedClipboardEvent, TargetedKeyboardEvent } from "preact";
 import { MAX_VALUES, pathText } from "svc-runtime/internal/protocol";
 import { draft, editValue, errorAt, fields, tool } from "../store.js";
 import { AnyJson } from "./any-json.js";
@@ -293,7 +293,6 @@ function UnionBody({ field, value, path, label }: BodyProps<"union"> & FieldProp
 type ControlProps = BodyProps<Field["kind"]> & { readonly schema: Schema; readonly invalid: boolean };
 
 function Control({ field, schema, value, path, invalid }: ControlProps) {
-  const all = fields.value;
   const at = pathText(path);
   const common = { id: controlId(at), "aria-describedby": `${controlId(at)}:notes`, "aria-invalid": invalid };
   const text = value == null ? "" : choiceText(value);
@@ -362,18 +361,34 @@ function Control({ field, schema, value, path, invalid }: ControlProps) {
       if (field.secret) {
         return <input {...common} {...typed} type="password" autocomplete="new-password" />;
       }
-      return <textarea {...common} {...typed} rows={1} autocomplete="off" />;
+      return <textarea {...common} {...typed} {...asInput} rows={1} autocomplete="off" />;
     default:
       return (
         <AnyJson
           id={common.id}
           describedBy={common["aria-describedby"]}
-          value={all?.hidden(value ?? null, schema) ?? null}
-          onValue={(next) => set(path, all?.revealed(next, value, schema))}
+          value={value ?? null}
+          schema={schema}
+          onValue={(next) => set(path, next)}
         />
       );
   }
 }
+
+/** Lets a textarea act as an input while its text is one line. Shift+Enter adds a line break. */
+const asInput = {
+  onKeyDown(event: TargetedKeyboardEvent<HTMLTextAreaElement>) {
+    if (event.key === "Enter" && !event.shiftKey && !event.currentTarget.value.includes("\n")) event.preventDefault();
+  },
+  onPaste(event: TargetedClipboardEvent<HTMLTextAreaElement>) {
+    const pasted = event.clipboardData?.getData("text") ?? "";
+    const kept = pasted.replace(/\r?\n?$/, "");
+    if (kept === pasted || event.currentTarget.value.includes("\n")) return;
+    event.preventDefault();
+    // Unlike an assignment of the value, the browser can undo this.
+    document.execCommand("insertText", false, kept);
+  },
+};
 
 function Row({ children }: { readonly children: ComponentChildren }) {
   return <div class="row">{children}</div>;
