@@ -191,7 +191,7 @@ describe("nginx in front of an example", WITHOUT, () => {
     for (const size of [[], ["--size", `${12 * MIB}`]]) {
       const { out } = await svcGenIn("examples/sum", ["doctor", `${gateway.url}/sum`, ...args, ...size]);
       const { checks } = JSON.parse(out) as { checks: { name: string; ok: boolean | null; detail: string }[] };
-      assert.equal(checks.length, 14);
+      assert.equal(checks.length, 10);
       assert.deepEqual(
         checks.filter(({ ok }) => ok !== true).map(({ name, detail }) => [name, detail]),
         [["tls", "TLSv1.3, the chain is trusted, the certificate expires in 1 day"]],
