@@ -228,7 +228,7 @@ export class RedisReplayStore implements ReplayStore {
     }
   }
 
-  /** Claims a run. Concurrent claims of one call in this process share one reply of Redis ({@link LookUps}). */
+  /** Claims a run. Concurrent claims of one call in this process share one reply of Redis (`look-ups.ts`). */
   async claim(request: ReplayRequest): Promise<Claim> {
     const keys = this.#keys.of(request);
     try {
