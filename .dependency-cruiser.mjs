@@ -77,7 +77,7 @@ const LAYERS = [
     name: "server/call",
     files: "runtime/server/call/* runtime/server/call/run/*",
     below: "wire fqn status server/wire tool config server/errors server/log server/load server/replay",
-    node: "async_hooks net",
+    node: "net",
   },
   {
     name: "server/http",
