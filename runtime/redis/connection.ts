@@ -4,7 +4,7 @@
  *
  * Each connection is a new client that reads its credentials again. A client never queues or resends commands and never
  * reconnects: a command that was sent gets a reply, fails at once if the connection is lost, or fails at its time
- * limit. A watchdog replaces a client that has received no reply for 3 s, whatever state the client reports.
+ * limit. A watchdog replaces a client that has received no reply for 3 s, or has not connected within 10 s.
  */
 
 import { readFileSync } from "node:fs";

@@ -150,7 +150,6 @@ function startupMessage(error: unknown): string {
  */
 export function print(text: string): Promise<never> {
   const failed = ({ message }: Error) => exitWith(1, `cannot print: ${message}\n`);
-  process.stdout.on("error", failed);
   return new Promise(() => process.stdout.write(text, (error) => (error ? failed(error) : process.exit(0))));
 }
 

@@ -67,7 +67,8 @@ function exitLate(signal: string, number: number): void {
 let isToggled = false;
 
 /**
- * Raises the log level of the process to `debug` at the first SIGUSR2, and restores it at the next. Windows has no such signal.
+ * Raises the log level of the process to `debug` at the first SIGUSR2, and restores it at the next. Windows has no such
+ * signal.
  *
  * @param isOwn whether the logger was set in code; then its level is not changed
  */

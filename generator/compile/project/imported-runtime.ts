@@ -14,7 +14,7 @@ import { ts } from "./typescript.js";
  * this.
  */
 export function missingRuntime({ program, sources, checker, at, layout }: Program): Diagnostic | undefined {
-  // The stub that stands for contracts.ts (STUBS in program.ts) imports svc-runtime/v1, like the generated files.
+  // The stub of contracts.ts (STUBS in program.ts) imports svc-runtime/v1, like the generated files.
   const stub = program.getSourceFile(join(layout.out, "contracts.ts"));
   const specifiers = [...sources, ...(stub === undefined ? [] : [stub])].flatMap(importsOfRuntime);
   // A module resolution without "exports" resolves a linked package to its sources instead of its declarations.

@@ -24,7 +24,7 @@ export function findServerOptions(program: Program): ServerOptions {
   const file = displayPath(layout, layout.serverOptions);
   const exported = exportOf(program, source);
   const type = exported && checker.getTypeOfSymbol(exported);
-  // The stub that stands for server.ts (STUBS in program.ts) exports a constant of the wanted type.
+  // The stub of server.ts (STUBS in program.ts) exports a constant of the wanted type.
   const stub = program.program.getSourceFile(`${layout.out}/server.ts`);
   const wanted = stub && exportOf(program, stub);
   if (type !== undefined && (wanted === undefined || type === checker.getTypeOfSymbol(wanted)))

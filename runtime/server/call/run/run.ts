@@ -27,9 +27,8 @@ export class Run {
   readonly answer: Promise<Answer>;
   /** In milliseconds, on the clock of `performance.now()`. */
   #deadline: number;
-  #timer: NodeJS.Timeout | undefined;
-  /** Starts in the `AsyncLocalStorage` context of the call, such as its trace span. Binding it would cost 120 µs a call. */
-  readonly #onTimer = () => this.#timeOut();
+  /** Created in the `AsyncLocalStorage` context of the call, such as its trace span. */
+  #timer: NodeJS.Timeout;
   readonly #execution: Execution;
   #resolve!: (answer: Answer | Promise<Answer>) => void;
   #over = false;
@@ -48,7 +47,7 @@ export class Run {
     this.#deadline = performance.now() + tool.timeoutMs;
     this.#execution = new Execution(tool, call, this.#deadline, log, hooks);
     // The first synchronous part of the tool may have taken a part of its time.
-    this.#timer = setTimeout(this.#onTimer, Math.min(tool.timeoutMs, this.#msLeft));
+    this.#timer = setTimeout(() => this.#timeOut(), Math.min(tool.timeoutMs, this.#msLeft));
     void this.#execution.end.then((answer) => this.#settle(answer));
   }
 
@@ -57,8 +56,8 @@ export class Run {
     this.#deadline -= ms;
     if (this.#over) return;
     clearTimeout(this.#timer);
-    if (this.#msLeft <= 0) this.#onTimer();
-    else this.#timer = setTimeout(this.#onTimer, this.#msLeft);
+    if (this.#msLeft <= 0) this.#timeOut();
+    else this.#timer = setTimeout(() => this.#timeOut(), this.#msLeft);
   }
 
   get #msLeft(): number {
