@@ -321,9 +321,12 @@ describe("a lease in Redis", withRedis(), () => {
       await until(async () => (await stores.key(one.prefix, "r")) !== undefined, "the claim is carried out");
       one.pass();
       await refused;
-      await until(() => {
-        // The watchdog replaces the silent connection.
+      // The watchdog replaces the silent connection. Meanwhile the other store gets replies.
+      for (const nonce of [91, 92, 93]) {
         stores.fire(1_000);
+        await (await two.run(nonce)).release();
+      }
+      await until(() => {
         stores.retry();
         return one.shared.takeBacks === 1;
       }, "the claim is taken back");
